@@ -1,0 +1,94 @@
+"""The seam: what everything above asks of a backend, and the fused group it hands over.
+
+The lazy graph, fusion and the schedule are shared by all backends; a backend turns one `Group` into memory.
+"""
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from tnp.core.primitive import Primitive
+
+# What a kernel reports of the floating-point status: NumPy's own bits (numpy/ufuncobject.h)
+DIVIDE, OVERFLOW, UNDERFLOW, INVALID = 1, 2, 4, 8
+
+
+class Step:
+    """One primitive inside a group.
+
+    Attributes
+    ----------
+    prim : Primitive
+        `Elementwise` (its ufunc, `cast_p` or `where_p`) or `Reduction`.
+    args : tuple of int
+        Operands: ``i >= 0`` is the result of step i, ``i < 0`` is leaf ``~i``.
+    in_dtypes : tuple of dtype
+        Of the loop. An operand of another dtype is cast to it first, as NumPy casts.
+    dtype : dtype
+        Of the result.
+    params : tuple of (name, value)
+        Hashable. `cast_p`: dtype. `Reduction`: axis (tuple of non-negative ints), keepdims.
+    """
+
+    __slots__ = ("args", "dtype", "in_dtypes", "params", "prim")
+
+    def __init__(
+        self,
+        prim: Primitive,
+        args: tuple[int, ...],
+        in_dtypes: tuple[Any, ...],
+        dtype: Any,
+        params: tuple[tuple[str, Any], ...] = (),
+    ) -> None:
+        self.prim, self.args, self.in_dtypes, self.dtype, self.params = prim, args, in_dtypes, dtype, params
+
+
+class Group:
+    """Steps that run together, producers first.
+
+    Attributes
+    ----------
+    steps : list of Step
+        Every `Elementwise` step has the shape of the group. A `Reduction` step reduces something of that shape, and
+        no step of the group reads its result.
+    leaves : list of (numpy.ndarray or numpy.generic)
+        Memory that is read: any strides, broadcastable to the shape of the group (0-d arrays and NumPy scalars
+        are constants for the whole group; an operand of a Python number comes as a scalar of the loop's dtype).
+    outputs : list of (int, numpy.ndarray)
+        Step and destination. The destination has the shape of the group (of the reduced result for a `Reduction`)
+        and any strides; where its dtype is not the step's, the value is cast on storing, as assignment casts. No
+        destination overlaps a leaf, except one that is exactly the same place (same address, strides and shape).
+    shape : tuple of int
+    """
+
+    __slots__ = ("leaves", "outputs", "shape", "steps")
+
+    def __init__(
+        self, steps: list[Step], leaves: list[Any], outputs: list[tuple[int, Any]], shape: tuple[int, ...]
+    ) -> None:
+        self.steps, self.leaves, self.outputs, self.shape = steps, leaves, outputs, shape
+
+
+class Backend(Protocol):
+    """One kind of device."""
+
+    name: str
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any], order: str = "C") -> np.ndarray[Any, Any]:
+        """Uninitialised memory of this device, C- or F-ordered. Raises MemoryError with NumPy's text."""
+        ...
+
+    def fusible(self, prim: Primitive, in_dtypes: tuple[Any, ...], operand: np.ndarray[Any, Any]) -> bool:
+        """May `prim` read this leaf inside a larger group and still give NumPy's bits? Otherwise it runs alone.
+
+        Called once per edge from a leaf that is neither C-contiguous nor a scalar, so it may look at strides.
+        """
+        ...
+
+    def run(self, group: Group) -> int:
+        """Compute the outputs. Returns the floating-point flags that any step raised (DIVIDE | OVERFLOW | ...).
+
+        Warnings are the caller's business: nothing here warns. With flags raised, the leaves still hold their
+        contents unless a destination is the same place as a leaf.
+        """
+        ...
