@@ -1,0 +1,41 @@
+"""Compiles tnp's hot path. Everything else about the distribution stands in pyproject.toml.
+
+The modules below are ordinary Python that Cython also compiles (types stand in the ``.pxd`` beside each), and one
+``.pyx`` of things only C can do. They are optional: where Cython or a C compiler is missing, or ``TNP_PURE=1`` is set,
+the same distribution installs as pure Python and runs more slowly.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+COMPILED = ["tnp/core/cells.py", "tnp/core/_native.pyx", "tnp/hot.py"]
+
+
+def extensions() -> list[Extension]:
+    sources = [source for source in COMPILED if Path(source).exists()]
+    if os.environ.get("TNP_PURE", "0") not in ("", "0") or not sources:
+        return []
+    try:
+        import numpy
+        from Cython.Build import cythonize
+    except ImportError as error:
+        print(f"tnp: {error}; installing without compiled modules", file=sys.stderr)
+        return []
+    modules = [
+        Extension(
+            source.rpartition(".")[0].replace("/", "."),
+            [source],
+            include_dirs=[numpy.get_include()],
+            define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+            depends=[str(path) for path in sorted(Path("tnp").rglob("*.pxd"))],
+            optional=True,
+        )
+        for source in sources
+    ]
+    return cythonize(modules, build_dir="build/cython", language_level=3)
+
+
+setup(ext_modules=extensions())

@@ -1,0 +1,1 @@
+"""Differentiation for tnp arrays: not built yet, so this package is empty."""

@@ -1,0 +1,1 @@
+"""Distributed strategies for tnp arrays: not built yet, so this package is empty."""

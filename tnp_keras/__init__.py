@@ -1,0 +1,1 @@
+"""Keras-style training on tnp arrays: not built yet, so this package is empty."""
