@@ -1,0 +1,187 @@
+"""Compiled kernels on disk. The entries are machine code, so the folder is trusted only if nobody else can write it.
+
+``TNP_CACHE_DIR`` names the folder (default: ``tnp`` in ``XDG_CACHE_HOME`` or ``~/.cache``); empty or "off" disables
+the cache. Whatever the disk does, the caller only ever sees a miss.
+
+An entry is a file named by the SHA-256 of its key: the SHA-256 of the rest, then key length, key and data. It is
+replaced as a whole, so readers need no lock. A read renews the modification time, by which the oldest are removed.
+"""
+
+import contextlib
+import os
+import stat
+import threading
+import time
+import warnings
+from hashlib import sha256
+from itertools import count
+
+MAX_BYTES = 256 << 20
+_RENEW = 3600.0  # seconds: an entry is not touched at every read
+_BINARY = getattr(os, "O_BINARY", 0)
+_DIGEST = sha256().digest_size
+_serial = count()  # of temporary files
+
+
+class CacheWarning(UserWarning):
+    """The kernel cache on disk, or an entry of it, is not used: others may write it, or it is damaged."""
+
+
+def _folder() -> str | None:
+    text = os.environ.get("TNP_CACHE_DIR")
+    if text is not None:
+        return None if text.strip().lower() in ("", "off") else os.path.abspath(os.path.expanduser(text))
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):
+        base = os.path.expanduser(os.path.join("~", ".cache"))
+    return os.path.join(base, "tnp") if os.path.isabs(base) else None  # no home
+
+
+def _foreign(status: os.stat_result) -> bool:
+    """Could somebody else have written this?"""
+    if not hasattr(os, "getuid"):
+        return False  # no owners and modes to judge by: the user's profile folder is private there
+    return status.st_uid != os.getuid() or bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+
+
+class DiskCache:
+    """Bytes under byte keys, in one folder.
+
+    Parameters
+    ----------
+    folder : str or None
+        Made, for the user alone, at the first `put`. None: every `get` misses and `put` does nothing.
+    max_bytes : int
+        When more is stored, the entries used longest ago are removed down to 3/4 of it.
+    """
+
+    def __init__(self, folder: str | None, max_bytes: int = MAX_BYTES) -> None:
+        self.folder, self.max_bytes = folder, max_bytes
+        self._lock = threading.Lock()
+        self._written: int | None = None  # bytes in the folder as far as known; None: not counted yet
+        self._warned = False
+
+    def get(self, key: bytes) -> bytes | None:
+        """The data stored under `key`, or None. What is damaged or could come from another user is a miss."""
+        if self.folder is None:
+            return None
+        path = self._path(key)
+        try:
+            if not self._trusted():
+                return None
+            descriptor = os.open(path, os.O_RDONLY | _BINARY | getattr(os, "O_NOFOLLOW", 0))
+            with open(descriptor, "rb") as file:
+                status = os.fstat(descriptor)
+                if _foreign(status):
+                    self._warn(path, "belongs to another user or may be written by others")
+                    return None
+                entry = file.read()
+            if time.time() - status.st_mtime > _RENEW:
+                os.utime(path)
+        except (OSError, ValueError):
+            return None
+        head = len(key).to_bytes(8, "little") + key
+        body = memoryview(entry)[_DIGEST:]
+        if sha256(body).digest() != entry[:_DIGEST] or body[: len(head)] != head:
+            self._warn(path, "is damaged")
+            return None
+        return bytes(body[len(head) :])
+
+    def put(self, key: bytes, data: bytes) -> None:
+        """Store `data` under `key`, if the disk allows."""
+        if self.folder is None:
+            return
+        body = len(key).to_bytes(8, "little") + key + data
+        if len(body) > self.max_bytes // 4:
+            return
+        temporary = None
+        try:
+            if not os.path.isdir(self.folder):
+                os.makedirs(os.path.dirname(self.folder), exist_ok=True)
+                os.mkdir(self.folder, 0o700)
+            if not self._trusted():
+                return
+            name = os.path.join(self.folder, f".new-{os.getpid()}-{next(_serial)}")
+            descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600)
+            temporary = name
+            with open(descriptor, "wb") as file:
+                file.write(sha256(body).digest() + body)
+            os.replace(temporary, self._path(key))
+            temporary = None
+            self._count(len(body) + _DIGEST)
+        except (OSError, ValueError):
+            pass
+        finally:
+            if temporary is not None:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary)
+
+    def _path(self, key: bytes) -> str:
+        assert self.folder is not None
+        return os.path.join(self.folder, sha256(key).hexdigest())
+
+    def _trusted(self) -> bool:
+        assert self.folder is not None
+        if not _foreign(os.stat(self.folder)):
+            return True
+        self._warn(self.folder, "belongs to another user or may be written by others")
+        return False
+
+    def _warn(self, path: str, why: str) -> None:
+        """Say it once, and never as an exception (under ``-W error``)."""
+        with self._lock:
+            if self._warned:
+                return
+            self._warned = True
+        text = (
+            f"kernel cache: {path} {why}, so it is not used\n"
+            f"  expected: owned by you, written by you alone, as it was stored\n"
+            f"  hint:     remove {self.folder}, or set TNP_CACHE_DIR to a folder of your own (or to off)"
+        )
+        with contextlib.suppress(CacheWarning):
+            warnings.warn(text, CacheWarning, stacklevel=4)
+
+    def _count(self, more: int) -> None:
+        """Keep the folder within its bound. Several processes may be at it: each counts from time to time."""
+        with self._lock:
+            if self._written is not None and self._written + more <= self.max_bytes:
+                self._written += more
+                return
+            entries = []
+            with os.scandir(self.folder) as found:
+                for entry in found:
+                    with contextlib.suppress(OSError):
+                        status = entry.stat(follow_symlinks=False)
+                        if stat.S_ISREG(status.st_mode):
+                            entries.append((status.st_mtime, status.st_size, entry.path))
+            total = sum(size for _, size, _ in entries)
+            if total > self.max_bytes:
+                for _, size, path in sorted(entries):
+                    if total <= self.max_bytes // 4 * 3:
+                        break
+                    with contextlib.suppress(OSError):
+                        os.unlink(path)
+                        total -= size
+            self._written = total
+
+
+_caches: dict[str | None, DiskCache] = {}
+
+
+def _cache() -> DiskCache:
+    """Of the folder that the environment names now."""
+    folder = _folder()
+    cache = _caches.get(folder)
+    if cache is None:
+        cache = _caches.setdefault(folder, DiskCache(folder))
+    return cache
+
+
+def get(key: bytes) -> bytes | None:
+    """The kernel stored under `key` in the user's cache, or None."""
+    return _cache().get(key)
+
+
+def put(key: bytes, data: bytes) -> None:
+    """Store a kernel in the user's cache."""
+    _cache().put(key, data)
