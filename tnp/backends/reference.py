@@ -1,0 +1,81 @@
+"""The oracle: each step by plain NumPy, unfused, on devices that exist in name only ("ref:0", "ref:1", ...)."""
+
+from typing import Any
+
+import numpy as np
+
+from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group, Step
+from tnp.core.primitive import Primitive, Reduction, cast_p
+
+
+class _Flags:
+    """NumPy's floating-point errors while it is entered, collected instead of reported."""
+
+    def __init__(self) -> None:
+        self.raised = 0
+        self._state = np.errstate(all="call", call=self._collect)
+
+    def _collect(self, _text: str, flags: int) -> None:
+        self.raised |= flags & (DIVIDE | OVERFLOW | UNDERFLOW | INVALID)
+
+    def __enter__(self) -> "_Flags":
+        self._state.__enter__()
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self._state.__exit__(*exc)
+
+
+class ReferenceBackend:
+    """The `Backend` that plain NumPy is.
+
+    Parameters
+    ----------
+    index : int
+        Of the virtual device.
+    """
+
+    def __init__(self, index: int = 0) -> None:
+        self.name = f"ref:{index}"
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any], order: Any = "C") -> np.ndarray[Any, Any]:
+        """Uninitialised memory."""
+        return np.empty(shape, dtype, order)
+
+    def fusible(self, prim: Primitive, in_dtypes: tuple[Any, ...], operand: np.ndarray[Any, Any]) -> bool:
+        """Always: NumPy itself reads the leaf as it lies."""
+        return True
+
+    def run(self, group: Group) -> int:
+        """Compute the outputs, return the floating-point flags."""
+        values: list[Any] = []
+        with _Flags() as flags:
+            for step in group.steps:
+                operands = [values[i] if i >= 0 else group.leaves[~i] for i in step.args]
+                values.append(_run(step, operands))
+            for i, destination in group.outputs:
+                destination[...] = _cast(values[i], destination.dtype)
+        return flags.raised
+
+
+def _run(step: Step, operands: list[Any]) -> Any:
+    params = dict(step.params)
+    if step.prim is cast_p:
+        return _cast(operands[0], step.dtype)
+    if isinstance(step.prim, Reduction):
+        # The cast is a part of the reduction: NumPy does it buffer by buffer, and adds up each buffer by itself.
+        result = step.prim.ufunc.reduce(operands[0], dtype=step.dtype, **params)
+    else:
+        operands = [_cast(x, dtype) for x, dtype in zip(operands, step.in_dtypes, strict=True)]
+        result = step.prim.impl(*operands, **params)
+    assert result.dtype == step.dtype, f"{step.prim.name}: the step says {step.dtype}, NumPy {result.dtype}"
+    return result
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    """As assignment casts. No warning of a lost imaginary part: that was the caller's, when the cast was recorded."""
+    if x.dtype == dtype:
+        return x
+    if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
+        x = x.real
+    return x.astype(dtype)
