@@ -1,0 +1,57 @@
+# cython: language_level=3
+"""The few things that only C can do. Everything here has a fallback in tnp/core/native.py."""
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.buffer cimport PyObject_GetBuffer, PyBuffer_Release
+cimport numpy as cnp
+
+cdef extern from *:
+    """
+    static void tnp_set_name(PyTypeObject *t, const char *name) { t->tp_name = name; PyType_Modified(t); }
+    static int tnp_set_attr(PyTypeObject *t, PyObject *name, PyObject *value) {
+        int r = PyDict_SetItem(t->tp_dict, name, value);
+        PyType_Modified(t);
+        return r;
+    }
+    static PyBufferProcs tnp_buffer_procs;
+    static void tnp_set_buffer(PyTypeObject *t, getbufferproc get) {
+        tnp_buffer_procs.bf_getbuffer = get;
+        tnp_buffer_procs.bf_releasebuffer = NULL;
+        t->tp_as_buffer = &tnp_buffer_procs;
+        PyType_Modified(t);
+    }
+    """
+    void tnp_set_name(PyTypeObject *t, const char *name)
+    int tnp_set_attr(PyTypeObject *t, object name, object value) except -1
+    void tnp_set_buffer(PyTypeObject *t, int (*get)(PyObject *, Py_buffer *, int) except -1)
+
+
+cdef list _names = []
+
+
+def set_type_name(type cls, str name):
+    """What `repr(cls)` shows: module and name."""
+    data = name.encode()
+    _names.append(data)  # the type keeps the pointer
+    tnp_set_name(<PyTypeObject *>cls, data)
+
+
+def set_type_attribute(type cls, str name, value):
+    """Add a method to an extension type."""
+    tnp_set_attr(<PyTypeObject *>cls, name, value)
+
+
+cdef int _get_buffer(PyObject *self, Py_buffer *view, int flags) except -1:
+    # The view belongs to the exported NumPy array: its life is counted there
+    array = (<object>self).__array_export__()
+    PyObject_GetBuffer(array, view, flags)
+    return 0
+
+
+def install_buffer(type cls):
+    """Give `cls` the buffer protocol, through the NumPy array that ``__array_export__()`` returns."""
+    tnp_set_buffer(<PyTypeObject *>cls, _get_buffer)
+
+
+def address(cnp.ndarray array):
+    """Address of the first element."""
+    return <size_t>cnp.PyArray_DATA(array)

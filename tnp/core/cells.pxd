@@ -1,0 +1,32 @@
+cdef class Storage:
+    cdef public object full
+    cdef public object node
+    cdef public list readers
+    cdef public bint live
+    cdef public Py_ssize_t uses
+    cdef public object export
+    cdef object __weakref__
+
+cdef class Cell:
+    cdef public Storage storage
+    cdef public int marked
+    cdef object __weakref__
+
+cdef class Node:
+    cdef public object prim
+    cdef public object params
+    cdef public tuple args
+    cdef public object in_dtypes
+    cdef public object dtype
+    cdef public tuple shape
+    cdef public object strides
+    cdef public Py_ssize_t count
+    cdef public object where
+    cdef public bint ran
+
+cdef class Place:
+    cdef public Storage storage
+    cdef public Py_ssize_t offset
+    cdef public tuple shape
+    cdef public tuple strides
+    cdef public object dtype

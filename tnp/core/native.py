@@ -1,0 +1,31 @@
+"""What the compiled module `_native` does, and how it is done without a compiler."""
+
+import os
+from typing import Any
+
+__all__ = ["COMPILED", "address", "install_buffer", "set_type_attribute", "set_type_name"]
+
+try:
+    if os.environ.get("TNP_PURE"):
+        raise ImportError("TNP_PURE is set")
+    from tnp.core._native import address, install_buffer, set_type_attribute, set_type_name
+
+    COMPILED = True
+except ImportError:
+    COMPILED = False
+
+    def set_type_name(cls: type, name: str) -> None:
+        cls.__module__, cls.__qualname__ = name.rsplit(".", 1)
+        cls.__name__ = cls.__qualname__
+
+    def set_type_attribute(cls: type, name: str, value: object) -> None:
+        setattr(cls, name, value)
+
+    def install_buffer(cls: Any) -> None:
+        def __buffer__(self: Any, flags: int) -> memoryview:
+            return memoryview(self.__array_export__())
+
+        cls.__buffer__ = __buffer__  # Python 3.12 and newer look for it (PEP 688)
+
+    def address(array: Any) -> int:
+        return array.__array_interface__["data"][0]  # type: ignore[no-any-return]

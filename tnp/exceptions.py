@@ -1,0 +1,3 @@
+"""`numpy.exceptions`: NumPy's own objects."""
+
+from numpy.exceptions import *  # noqa: F403

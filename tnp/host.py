@@ -1,0 +1,185 @@
+"""The host mechanism: any NumPy function that is not native yet, on tnp arrays.
+
+The function sees the arrays' own memory (no copy), and what it returns is wrapped: a result that is an argument
+comes back as that very object, a view of an argument shares its cell. Compiled by Cython so that warnings name the
+program's line: a compiled function has no frame of its own.
+"""
+
+import types
+
+import numpy as _np
+
+from tnp.hot import _as_view, ndarray, real, root, ufunc, wrap, writable
+
+_NDARRAY = _np.ndarray
+_CONTAINERS = (list, tuple)
+_SCALARS = frozenset({int, float, complex, bool, str, bytes, type(None), slice, _np.float64, _np.dtype, type(Ellipsis)})
+
+
+def unwrap(x, seen):
+    """`x` with NumPy's own objects in place of tnp's; the tnp arrays met are appended to `seen`."""
+    t = type(x)
+    if t in _SCALARS:
+        return x
+    if t is ndarray or isinstance(x, ndarray):
+        seen.append(x)
+        return real(x)
+    if t is list or t is tuple:
+        return _unwrap_items(x, seen, t)
+    if t is dict:
+        return {k: unwrap(v, seen) for k, v in x.items()}
+    if t is ufunc or isinstance(x, HostFunction):
+        return x._raw
+    if x is ndarray:
+        return _NDARRAY
+    if x is ufunc:
+        return _np.ufunc
+    return x
+
+
+def _unwrap_items(items, seen, t):
+    for i, x in enumerate(items):
+        u = type(x)
+        if u in _SCALARS:
+            continue
+        y = unwrap(x, seen)
+        if y is not x:
+            rest = [unwrap(z, seen) for z in items[i + 1 :]]
+            return t([*items[:i], y, *rest])
+    return items
+
+
+def rewrap(r, seen):
+    """What the program gets for the result `r` of a NumPy function that was given the arrays `seen`."""
+    t = type(r)
+    if t is _NDARRAY:
+        if seen:
+            for x in seen:
+                if r is x._nd:
+                    return x
+            base = r.base
+            if base is not None:
+                for x in seen:
+                    if x._nd is not None and base is root(x._nd):
+                        base = None
+                        return _as_view(x, r)
+        return wrap(r)
+    if t is tuple or t is list:
+        return t([rewrap(y, seen) for y in r])
+    if isinstance(r, tuple) and hasattr(r, "_fields"):
+        return t(*[rewrap(y, seen) for y in r])
+    if t is _np.ufunc:
+        return ufunc_of(r)
+    return r
+
+
+def call(raw, args, kwargs):
+    """``raw(*args, **kwargs)`` on the memory of the tnp arrays among the arguments."""
+    seen = []
+    if args:
+        args = [unwrap(x, seen) for x in args]
+    if kwargs:
+        if "out" in kwargs and kwargs["out"] is not None:
+            _release_out(kwargs["out"])
+        kwargs = {k: unwrap(v, seen) for k, v in kwargs.items()}
+        r = raw(*args, **kwargs)
+    else:
+        r = raw(*args)
+    args = kwargs = None  # their references would make the memory look shared
+    return rewrap(r, seen)
+
+
+def _release_out(out):
+    for x in out if type(out) is tuple else (out,):
+        if isinstance(x, ndarray):
+            writable(x)
+
+
+def call_writing(raw, args, kwargs, targets):
+    """`call`, for a function that writes into the arguments at the positions `targets`."""
+    for i in targets:
+        if i < len(args) and isinstance(args[i], ndarray):
+            writable(args[i])
+    return call(raw, args, kwargs)
+
+
+class HostFunction:
+    """A NumPy function on tnp arrays."""
+
+    def __init__(self, raw, name, writes, binds):
+        self._raw = raw
+        self._writes = writes
+        self.__wrapped__ = raw
+        self.__name__ = name
+        self.__qualname__ = getattr(raw, "__qualname__", name)
+        self.__doc__ = raw.__doc__
+        self.__module__ = getattr(raw, "__module__", None)
+        self._binds = binds
+
+    def __call__(self, *args, **kwargs):
+        if self._writes is not None:
+            return self._call_writing(args, kwargs)
+        return call(self._raw, args, kwargs)
+
+    def _call_writing(self, args, kwargs):
+        for i, name in self._writes:
+            x = kwargs[name] if name in kwargs else args[i] if i < len(args) else None
+            if isinstance(x, ndarray):
+                writable(x)
+        return call(self._raw, args, kwargs)
+
+    def __get__(self, instance, owner=None):
+        """Python functions are descriptors, built-in ones are not: as NumPy has it."""
+        if instance is None or not self._binds:
+            return self
+        return types.MethodType(self, instance)
+
+    def __repr__(self):
+        return repr(self._raw)
+
+    def __reduce__(self):
+        return self.__qualname__ if self.__module__ is None else (_by_name, (self.__module__, self.__name__))
+
+    def __getattr__(self, name):
+        if name in ("_raw", "__wrapped__"):
+            raise AttributeError(name)
+        return getattr(self._raw, name)
+
+
+def _by_name(module, name):
+    import importlib
+
+    return host_function(getattr(importlib.import_module(module), name), name)
+
+
+_functions = {}
+_ufuncs = {}
+
+
+# Functions that write into an argument: position and name of it
+WRITES = {
+    "copyto": ((0, "dst"),),
+    "put": ((0, "a"),),
+    "place": ((0, "arr"),),
+    "putmask": ((0, "a"),),
+    "put_along_axis": ((0, "arr"),),
+    "fill_diagonal": ((0, "a"),),
+    "nan_to_num": ((0, "x"),),
+}
+
+
+def host_function(raw, name):
+    """The `HostFunction` of a NumPy function: always the same object."""
+    key = id(raw)
+    f = _functions.get(key)
+    if f is None:
+        f = _functions[key] = HostFunction(raw, name, WRITES.get(name), isinstance(raw, types.FunctionType))
+    return f
+
+
+def ufunc_of(raw):
+    """The tnp ufunc of a NumPy ufunc: always the same object."""
+    f = _ufuncs.get(id(raw))
+    if f is None:
+        f = _ufuncs[id(raw)] = ufunc(raw)
+    return f

@@ -1,0 +1,93 @@
+"""How a NumPy module becomes a tnp module: every public name, on tnp arrays."""
+
+import types
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from tnp.host import call, host_function, rewrap, ufunc_of, unwrap
+from tnp.hot import ndarray, ufunc
+from tnp.ndarray import flatiter
+
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type(np.sum))
+
+
+class IndexingProxy:
+    """`numpy.r_`, `c_`, `mgrid`, `ogrid`: objects that are indexed to make arrays."""
+
+    def __init__(self, raw: Any) -> None:
+        self._raw = raw
+        self.__doc__ = raw.__doc__
+
+    def __getitem__(self, key: Any) -> Any:
+        seen: list[Any] = []
+        return rewrap(self._raw[unwrap(key, seen)], seen)
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+
+def _proxy_class(raw: type, wrapped: Iterable[str] = ()) -> type:
+    """A subclass of NumPy's class whose construction and results are on tnp arrays."""
+
+    def __new__(cls: type, *args: Any, **kwargs: Any) -> Any:
+        seen: list[Any] = []
+        self = raw.__new__(cls, *[unwrap(a, seen) for a in args], **{k: unwrap(v, seen) for k, v in kwargs.items()})
+        if raw.__init__ is not object.__init__:
+            raw.__init__(self, *[unwrap(a, seen) for a in args], **{k: unwrap(v, seen) for k, v in kwargs.items()})
+        return self
+
+    body: dict[str, Any] = {"__new__": __new__, "__init__": lambda self, *a, **k: None, "__doc__": raw.__doc__}
+    for name in wrapped:
+        body[name] = _method(getattr(raw, name))
+    return type(raw.__name__, (raw,), body)
+
+
+def _method(raw: Any) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return call(raw, (self, *args), kwargs)
+
+    method.__name__, method.__doc__ = raw.__name__, raw.__doc__
+    return method
+
+
+CLASSES: dict[Any, Any] = {
+    np.ndarray: ndarray,
+    np.ufunc: ufunc,
+    np.flatiter: flatiter,
+    np.vectorize: _proxy_class(np.vectorize, ["__call__"]),
+    np.ndenumerate: _proxy_class(np.ndenumerate),
+    np.broadcast: np.broadcast,
+}
+
+
+def convert(value: Any, name: str) -> Any:
+    """What tnp offers for the NumPy object `value` of this public name."""
+    if isinstance(value, np.ufunc):
+        return ufunc_of(value)
+    if isinstance(value, type):
+        return CLASSES.get(value, value)
+    if isinstance(value, _FUNCTIONS):
+        return host_function(value, name)
+    if name in ("r_", "c_", "mgrid", "ogrid"):
+        return IndexingProxy(value)
+    return value
+
+
+def public(module: types.ModuleType) -> list[str]:
+    """Public names of a NumPy module: documented ones, and what its directory shows besides modules."""
+    names = dict.fromkeys(getattr(module, "__all__", ()))
+    for name in dir(module):
+        if not name.startswith("_"):
+            names.setdefault(name)
+    return [n for n in names if not isinstance(getattr(module, n, None), types.ModuleType)]
+
+
+def mirror(module: types.ModuleType, into: dict[str, Any]) -> None:
+    """Fill the globals `into` with the public names of `module`; names that stand there already stay."""
+    for name in public(module):
+        if name not in into:
+            into[name] = convert(getattr(module, name), name)
+    if hasattr(module, "__all__"):
+        into["__all__"] = list(module.__all__)

@@ -1,0 +1,636 @@
+"""The array's Python side: what operators do when the direct path does not apply, methods, attributes, protocols.
+
+Importing this module installs all of it into the class of tnp/hot.py.
+"""
+
+import operator
+import sys
+import types
+import weakref
+
+import numpy as _np
+
+from tnp import hot
+from tnp.core import native
+from tnp.core.cells import Cell, Storage
+from tnp.hot import _as_view, cell_of, ndarray, new, real, root, ufunc, wrap, writable
+from tnp.host import call, rewrap, ufunc_of, unwrap
+
+_NDARRAY = _np.ndarray
+
+OPERATORS = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
+    "floordiv": operator.floordiv, "mod": operator.mod, "lshift": operator.lshift, "rshift": operator.rshift,
+    "and": operator.and_, "or": operator.or_, "xor": operator.xor, "matmul": operator.matmul, "pow": operator.pow,
+    "lt": operator.lt, "le": operator.le, "eq": operator.eq, "ne": operator.ne, "gt": operator.gt,
+    "ge": operator.ge, "neg": operator.neg, "pos": operator.pos, "abs": operator.abs, "invert": operator.invert,
+}  # fmt: skip
+
+
+class Operator:
+    """An operator: its name, NumPy's methods for it."""
+
+    def __init__(self, name):
+        self.name = name
+        self.plain = getattr(_NDARRAY, f"__{name}__")
+        self.reflected = getattr(_NDARRAY, f"__r{name}__", None)
+        self.inplace = getattr(_NDARRAY, f"__i{name}__", None)
+
+
+# ------------------------------------------------------------------------------------------------ slow operators
+def binary(op, a, b):
+    """``a op b`` where `a` is a tnp array: NumPy's method decides what it can take."""
+    seen = [a]
+    return rewrap(op.plain(real(a), unwrap(b, seen)), seen)
+
+
+def reflected(op, a, b):
+    """``b op a`` where `a` is a tnp array, and `b` did not know what to do."""
+    seen = [a]
+    return rewrap(op.reflected(real(a), unwrap(b, seen)), seen)
+
+
+def inplace(op, a, b):
+    """``a op= b``."""
+    seen = [a]
+    other = unwrap(b, seen)
+    nd = writable(a)
+    r = op.inplace(nd, other)
+    return a if r is nd else rewrap(r, seen)
+
+
+def unary(op, a):
+    return wrap(op.plain(real(a)))
+
+
+def power(a, b):
+    return binary(hot_operators["pow"], a, b)
+
+
+# ------------------------------------------------------------------------------------------------ slow indexing
+def getitem(x, key):
+    nd = real(x)
+    seen = [x]
+    key = unwrap(key, seen)
+    hot_cell(x)
+    r = nd[key]
+    if type(r) is _NDARRAY:
+        base = r.base
+        if base is not None and base is root(nd):
+            base = nd = None
+            return adopt_class(x, _as_view(x, r))
+        return adopt_class(x, wrap(r))
+    return r
+
+
+def hot_cell(x):
+    """Decide now, before NumPy holds references, whether the memory of `x` is its own."""
+    if x._cell is None and x._nd is not None:
+        cell_of(x)
+
+
+def setitem(x, key, value):
+    seen = []
+    key = unwrap(key, seen)
+    value = unwrap(value, seen)
+    writable(x)[key] = value
+
+
+def adopt_class(x, y):
+    """`y`, made from `x`, is of the class of `x` where the program has subclassed ndarray."""
+    if type(x) is ndarray or type(y) is not ndarray:
+        return y
+    return as_class(y, type(x), x)
+
+
+def as_class(y, cls, parent):
+    z = new(cls)
+    z._nd, z._cell, z._place = y._nd, y._cell, y._place
+    finalize = getattr(z, "__array_finalize__", None)
+    if finalize is not None:
+        finalize(parent)
+    return z
+
+
+# ------------------------------------------------------------------------------------------------ pending content
+def settle(x):
+    """The NumPy array of an `x` whose content is pending or has moved."""
+    return x._nd
+
+
+def release(x):
+    """The NumPy array of an `x` that is about to be written, after all who read it are served."""
+    return real(x)
+
+
+# ------------------------------------------------------------------------------------------------ construction
+def construct(x, shape, dtype, buffer, offset, strides, order):
+    seen = []
+    nd = _NDARRAY(
+        unwrap(shape, seen), unwrap(dtype, seen), export_buffer(buffer), offset, unwrap(strides, seen), order
+    )
+    if isinstance(buffer, ndarray):
+        hot_cell(buffer)
+        nd = nd[...] if nd.ndim else nd
+        x._nd = nd
+        x._cell = cell_of(buffer)
+        x._cell.marked |= 16
+    else:
+        x._nd = nd
+
+
+def export_buffer(buffer):
+    return real(buffer) if isinstance(buffer, ndarray) else buffer
+
+
+# ------------------------------------------------------------------------------------------------ methods
+# What the hot path asks by name, because it happens rarely
+def _iterate(x):
+    nd = real(x)
+    if nd.ndim == 0:
+        raise TypeError("iteration over a 0-d array")
+    if nd.ndim == 1:
+        return iter(nd) if nd.dtype.kind != "O" else (x[i] for i in range(len(nd)))
+    return (x[i] for i in range(len(nd)))
+
+
+def _text(x, which):
+    if type(x) is not ndarray:
+        return which(real(x)).replace("array(", f"{type(x).__name__}(", 1)
+    return which(real(x))
+
+
+def _set_shape(x, value):
+    """``x.shape = value``: the array object itself changes."""
+    nd = real(x)
+    hot_cell(x)
+    r = nd.view()
+    r.shape = unwrap(value, [])
+    x._nd, x._place = r, None
+
+
+def _set_dtype(x, value):
+    nd = real(x)
+    hot_cell(x)
+    r = nd.view()
+    r.dtype = unwrap(value, [])
+    x._nd, x._place = r, None
+
+
+def _divmod(x, other):
+    seen = [x]
+    return rewrap(_NDARRAY.__divmod__(real(x), unwrap(other, seen)), seen)
+
+
+def _rdivmod(x, other):
+    seen = [x]
+    return rewrap(_NDARRAY.__rdivmod__(real(x), unwrap(other, seen)), seen)
+
+
+RARE = {
+    "__new__": construct,
+    "__iter__": _iterate,
+    "__contains__": lambda x, value: unwrap(value, []) in real(x),
+    "__repr__": lambda x: _text(x, repr),
+    "__str__": lambda x: str(real(x)),
+    "__divmod__": _divmod,
+    "__rdivmod__": _rdivmod,
+    "shape": lambda x: real(x).shape,
+    "dtype": lambda x: real(x).dtype,
+    "ndim": lambda x: real(x).ndim,
+    "size": lambda x: real(x).size,
+    "set shape": _set_shape,
+    "set dtype": _set_dtype,
+    "T": lambda x: method_call(_NDARRAY.transpose, x, (), {}),
+    "reshape": lambda x, *args, **kwargs: method_call(_NDARRAY.reshape, x, args, kwargs),
+}
+
+
+def rare(name, x, args, kwargs=None):
+    return RARE[name](x, *args, **kwargs) if kwargs else RARE[name](x, *args)
+
+
+def call_ufunc(raw, args, kwargs):
+    return call(raw, args, kwargs)
+
+
+hot_operators = {name: Operator(name) for name in OPERATORS}
+hot.install_operators(hot_operators)
+hot.install(
+    {
+        "binary": binary, "reflected": reflected, "inplace": inplace, "unary": unary, "power": power,
+        "getitem": getitem, "setitem": setitem, "call": call_ufunc, "settle": settle, "release": release,
+        "method": rare,
+    }
+)  # fmt: skip
+
+
+def method_call(raw, x, args, kwargs):
+    """``x.method(...)`` through NumPy's method `raw`."""
+    seen = [x]
+    nd = real(x)
+    if x._cell is None:
+        cell_of_large(x)
+    if args:
+        args = [unwrap(a, seen) for a in args]
+    if kwargs:
+        out = kwargs.get("out")
+        if out is not None:
+            for o in out if type(out) is tuple else (out,):
+                if isinstance(o, ndarray):
+                    writable(o)
+        kwargs = {k: unwrap(v, seen) for k, v in kwargs.items()}
+    r = raw(nd, *args, **kwargs)
+    nd = args = kwargs = None
+    return adopt_class(x, rewrap(r, seen))
+
+
+def cell_of_large(x):
+    if not hot_is_small(x._nd):
+        cell_of(x)
+
+
+def hot_is_small(nd):
+    return nd.size < 32768
+
+
+def _reading(name):
+    raw = getattr(_NDARRAY, name)
+
+    def method(self, *args, **kwargs):
+        return method_call(raw, self, args, kwargs)
+
+    return _named(method, name, raw)
+
+
+def _writing(name):
+    raw = getattr(_NDARRAY, name)
+
+    def method(self, *args, **kwargs):
+        writable(self)
+        return method_call(raw, self, args, kwargs)
+
+    return _named(method, name, raw)
+
+
+def _named(method, name, raw):
+    method.__name__ = name
+    method.__qualname__ = f"ndarray.{name}"
+    method.__doc__ = raw.__doc__
+    return method
+
+
+READING = """
+all any argmax argmin argpartition argsort astype choose clip compress conj conjugate copy cumprod cumsum diagonal dot
+dump dumps flatten getfield item max mean min nonzero prod ravel repeat round searchsorted squeeze std sum swapaxes
+take to_device tobytes tofile tolist trace transpose var
+""".split()
+WRITING = "byteswap fill partition put setfield sort".split()
+
+
+def view(self, *args, **kwargs):
+    """`numpy.ndarray.view`: the same memory with another dtype or class."""
+    cls = kwargs.pop("type", None)
+    args = list(args)
+    if args and isinstance(args[0], type) and issubclass(args[0], (ndarray, _NDARRAY)):
+        cls = args.pop(0)
+    elif len(args) > 1:
+        cls = args.pop(1)
+    if cls is not None and not (isinstance(cls, type) and issubclass(cls, ndarray)):
+        if not (isinstance(cls, type) and issubclass(cls, _NDARRAY)):
+            raise TypeError("Type must be a sub-type of ndarray type")
+        if cls is not _NDARRAY:  # a NumPy subclass (matrix, MaskedArray, recarray): NumPy's own object
+            return exported(self).view(*args, type=cls, **kwargs)
+        cls = None
+    y = method_call(_NDARRAY.view, self, args, kwargs)
+    if type(y) is not ndarray:
+        y = as_class(y, ndarray, self) if cls is None else y
+    if cls is not None and cls is not ndarray:
+        return as_class(y, cls, self)
+    return y
+
+
+def resize(self, *new_shape, refcheck=True):
+    """`numpy.ndarray.resize`: change shape and size of this very array."""
+    nd = writable(self)
+    cell = self._cell
+    if not new_shape or new_shape == (None,):
+        return
+    shape = new_shape[0] if len(new_shape) == 1 else new_shape
+    shape = (shape,) if isinstance(shape, (int, _np.integer)) else tuple(operator.index(n) for n in shape)
+    if any(n < 0 for n in shape):
+        raise ValueError("all elements of the new shape must be non-negative")
+    size = 1
+    for n in shape:
+        size *= n
+    if not (nd.flags.c_contiguous or nd.flags.f_contiguous):
+        raise ValueError("resize only works on single-segment arrays")
+    if size != nd.size:
+        owner = nd.base is None and (cell is None or cell.storage.full is nd)
+        if not owner:
+            raise ValueError("cannot resize this array: it does not own its data")
+        if refcheck and (sys.getrefcount(self) > RESIZE_COUNT or (cell is not None and sys.getrefcount(cell) > 3)):
+            raise ValueError(
+                "cannot resize an array that references or is referenced\n"
+                "by another array in this way.\nUse the np.resize function or refcheck=False"
+            )
+    flat = nd.ravel(order="K")
+    fresh = _np.zeros(shape, nd.dtype)
+    n = min(fresh.size, nd.size)
+    fresh.ravel()[:n] = flat[:n]
+    self._nd, self._cell, self._place = fresh, None, None
+
+
+RESIZE_COUNT = 4
+
+
+def setflags(self, write=None, align=None, uic=None):
+    """`numpy.ndarray.setflags`."""
+    nd = real(self)
+    hot_cell(self)
+    if nd is self._cell.storage.full:  # the storage keeps its own object
+        self._nd = nd = nd.view()
+        if write and not nd.flags.writeable:
+            nd = self._cell.storage.full
+    nd.setflags(write=write, align=align, uic=uic)
+
+
+def to_numpy(self):
+    """The array as a `numpy.ndarray` that shares its memory.
+
+    >>> import tnp
+    >>> type(tnp.arange(3).to_numpy()).__module__
+    'numpy'
+    """
+    return exported(self)
+
+
+def exported(x):
+    """A NumPy array for foreign code: pending work is done, and the memory counts as shared while it lives."""
+    nd = writable(x)
+    if x._cell is not None:
+        x._cell.marked |= 16
+    return nd.view()
+
+
+# ------------------------------------------------------------------------------------------------ protocols
+def __array__(self, dtype=None, copy=None):
+    nd = exported(self)
+    if dtype is None and not copy:
+        return nd
+    return _np.array(nd, dtype=unwrap(dtype, []), copy=copy)
+
+
+def __array_ufunc__(self, raw, method, *inputs, **kwargs):
+    seen = []
+    args = [unwrap(x, seen) for x in inputs]
+    if "out" in kwargs:
+        for x in kwargs["out"]:
+            if isinstance(x, ndarray):
+                writable(x)
+    if method == "at" and isinstance(inputs[0], ndarray):
+        writable(inputs[0])
+    kwargs = {k: unwrap(v, seen) for k, v in kwargs.items()}
+    return rewrap(getattr(raw, method)(*args, **kwargs), seen)
+
+
+def __array_function__(self, func, types, args, kwargs):
+    from tnp.host import host_function
+
+    return host_function(func, func.__name__)(*args, **kwargs)
+
+
+def __array_wrap__(self, array, context=None, return_scalar=False):
+    if return_scalar and array.ndim == 0:
+        return array[()]
+    y = array if isinstance(array, ndarray) else wrap(array)
+    return as_class(y, type(self), self) if type(self) is not ndarray else y
+
+
+def __reduce__(self):
+    return _rebuild, (type(self), real(self).copy() if real(self).base is not None else real(self))
+
+
+def __reduce_ex__(self, protocol):
+    return self.__reduce__()
+
+
+def _rebuild(cls, nd):
+    return wrap(nd) if cls is ndarray else as_class(wrap(nd), cls, None)
+
+
+def __setstate__(self, state):
+    nd = _NDARRAY.__new__(_NDARRAY, (0,), "b")
+    nd.__setstate__(state)
+    self._nd, self._cell, self._place = nd, None, None
+
+
+def __copy__(self):
+    return adopt_class(self, wrap(real(self).__copy__()))
+
+
+def __deepcopy__(self, memo):
+    import copy
+
+    nd = real(self)
+    if nd.dtype.hasobject:
+        fresh = nd.copy(order="K")
+        flat = fresh.ravel(order="K")
+        for i in range(flat.size):
+            flat[i] = copy.deepcopy(flat[i], memo)
+        return adopt_class(self, wrap(fresh))
+    return adopt_class(self, wrap(nd.__deepcopy__(memo)))
+
+
+def __array_namespace__(self, *, api_version=None):
+    real(self).__array_namespace__(api_version=api_version)
+    return sys.modules["tnp"]
+
+
+def __dlpack__(self, **kwargs):
+    return exported(self).__dlpack__(**kwargs)
+
+
+def __dlpack_device__(self):
+    return (1, 0)
+
+
+def __arrow_array__(self, type=None):
+    """pyarrow's protocol: an Arrow array of this one."""
+    import pyarrow
+
+    return pyarrow.array(exported(self), type=type)
+
+
+def __sizeof__(self):
+    nd = self._nd
+    return nd.__sizeof__() if nd is not None else real(self).__sizeof__()
+
+
+def __format__(self, spec):
+    return real(self).__format__(spec)
+
+
+def __array_export__(self):
+    return exported(self)
+
+
+METHODS = (
+    view, resize, setflags, to_numpy, __array__, __array_ufunc__, __array_function__, __array_wrap__, __reduce__,
+    __reduce_ex__, __setstate__, __copy__, __deepcopy__, __array_namespace__, __dlpack__, __dlpack_device__,
+    __arrow_array__, __sizeof__, __format__, __array_export__,
+)  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------ attributes
+def _base(self):
+    """Base object of a view."""
+    nd = self._nd if self._nd is not None else real(self)
+    cell = self._cell
+    if cell is None or nd is cell.storage.full:
+        return nd.base if not isinstance(nd.base, _NDARRAY) else _owner_of(self, nd)
+    return _owner_of(self, nd)
+
+
+_owners = weakref.WeakKeyDictionary()  # cell -> the array that owns the memory, weakly
+
+
+def _owner_of(x, nd):
+    if nd.base is None:
+        return None
+    cell = cell_of(x)
+    owner = cell.owner() if getattr(cell, "owner", None) is not None else None
+    if owner is None:
+        owner = new(ndarray)
+        owner._nd, owner._cell = cell.storage.full, cell
+    return None if owner is x else owner
+
+
+def _set_part(name):
+    def setter(self, value):
+        seen = []
+        setattr(writable(self), name, unwrap(value, seen))
+
+    return setter
+
+
+def _view_attribute(name):
+    def getter(self):
+        seen = [self]
+        hot_cell(self)
+        return adopt_class(self, rewrap(getattr(real(self), name), seen))
+
+    return getter
+
+
+class flatiter:
+    """`numpy.flatiter` over a tnp array: reads and writes go through the array."""
+
+    __hash__ = None
+
+    def __init__(self, array):
+        self.base = array
+        self._it = real(array).flat
+
+    coords = property(lambda self: self._it.coords)
+    index = property(lambda self: self._it.index)
+
+    def copy(self):
+        return wrap(real(self.base).flatten())
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self._it)
+
+    def __len__(self):
+        return real(self.base).size
+
+    def __getitem__(self, key):
+        return rewrap(real(self.base).flat[unwrap(key, [])], [])
+
+    def __setitem__(self, key, value):
+        writable(self.base).flat[unwrap(key, [])] = unwrap(value, [])
+
+    def __array__(self, dtype=None, copy=None):
+        return _np.asarray(real(self.base).flat, dtype=dtype)
+
+
+def _compare(op):
+    def method(self, other):
+        return wrap(op(_np.asarray(self), unwrap(other, [])))
+
+    return method
+
+
+for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
+    setattr(flatiter, f"__{_name}__", _compare(OPERATORS[_name]))
+
+
+ATTRIBUTES = {
+    "base": property(_base),
+    "flat": property(flatiter, lambda self, value: writable(self).flat.__setitem__(Ellipsis, unwrap(value, []))),
+    "real": property(_view_attribute("real"), _set_part("real")),
+    "imag": property(_view_attribute("imag"), _set_part("imag")),
+    "mT": property(_view_attribute("mT")),
+    "strides": property(lambda self: real(self).strides, lambda self, value: _set_strides(self, value)),
+    "flags": property(lambda self: real(self).flags),
+    "data": property(lambda self: exported(self).data),
+    "ctypes": property(lambda self: exported(self).ctypes),
+    "itemsize": property(lambda self: self.dtype.itemsize),
+    "nbytes": property(lambda self: self.size * self.dtype.itemsize),
+    "device": property(lambda self: "cpu"),
+    "__array_interface__": property(lambda self: exported(self).__array_interface__),
+    "__array_finalize__": lambda self, parent, /: None,
+    "__class_getitem__": classmethod(types.GenericAlias),
+}
+
+
+def _set_strides(x, value):
+    nd = real(x)
+    hot_cell(x)
+    r = nd.view()
+    r.strides = value
+    x._nd = r
+
+
+for _name in READING:
+    native.set_type_attribute(ndarray, _name, _reading(_name))
+for _name in WRITING:
+    native.set_type_attribute(ndarray, _name, _writing(_name))
+for _f in METHODS:
+    native.set_type_attribute(ndarray, _f.__name__, _f)
+for _name, _value in ATTRIBUTES.items():
+    native.set_type_attribute(ndarray, _name, _value)
+native.install_buffer(ndarray)
+
+
+# ------------------------------------------------------------------------------------------------ ufunc's other parts
+def _ufunc_method(name):
+    raw = getattr(_np.ufunc, name)
+
+    def method(self, *args, **kwargs):
+        return call(getattr(self._raw, name), args, kwargs)
+
+    return _named(method, name, raw)
+
+
+def _ufunc_at(self, a, /, *args):
+    if isinstance(a, ndarray):
+        writable(a)
+    return call(self._raw.at, (a, *args), {})
+
+
+for _name in ("reduce", "accumulate", "outer", "reduceat", "resolve_dtypes", "_resolve_dtypes_and_context",
+              "_get_strided_loop"):  # fmt: skip
+    native.set_type_attribute(ufunc, _name, _ufunc_method(_name))
+native.set_type_attribute(ufunc, "at", _ufunc_at)
+for _name in ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature", "__name__", "__doc__",
+              "__qualname__", "__signature__", "__text_signature__"):  # fmt: skip
+    native.set_type_attribute(ufunc, _name, property(lambda self, _n=_name: getattr(self._raw, _n)))
+native.set_type_attribute(ufunc, "__reduce__", lambda self: (_ufunc_by_name, (self._raw.__name__,)))
+
+
+def _ufunc_by_name(name):
+    return ufunc_of(getattr(_np, name, None) or getattr(_np._core.umath, name))

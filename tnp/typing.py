@@ -1,0 +1,3 @@
+"""`numpy.typing`: NumPy's own objects."""
+
+from numpy.typing import *  # noqa: F403
