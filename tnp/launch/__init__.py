@@ -1,0 +1,1 @@
+"""Running unchanged NumPy programs: what ``python -m tnp`` is made of."""
