@@ -1,0 +1,92 @@
+"""Records outcomes as they happen, so that a crash loses nothing but what was running.
+
+One JSON object a line:
+
+    {"collected": N, "selected": [node ids]}        before the first test
+    {"broken": message}                             a file that could not be imported
+    {"begin": node id}
+    {"end": node id, "result": …, "seconds": …, "message": …, "where": …}
+"""
+
+import json
+import os
+import re
+from collections.abc import Generator
+from types import ModuleType, TracebackType
+from typing import Any
+
+import pytest
+
+LONGEST_MESSAGE = 400
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+
+
+def stable(nodeid: str) -> str:
+    """A node id without addresses, which change from run to run, and in one line of ASCII."""
+    return _ADDRESS.sub("0x", nodeid).encode("unicode_escape").decode("ascii")
+
+
+def deepest(traceback: TracebackType | None, folder: str) -> str:
+    """`file:line function` of the deepest frame inside `folder`, or "" if there is none."""
+    where = ""
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code.co_filename.startswith(folder):
+            where = f"{code.co_filename[len(folder) :]}:{traceback.tb_lineno} {code.co_name}"
+        traceback = traceback.tb_next
+    return where
+
+
+class Recorder:
+    """Writes one file's record."""
+
+    def __init__(self, target: str, substitute: ModuleType) -> None:
+        self._file = open(target, "w", encoding="utf-8", buffering=1)  # noqa: SIM115  open as long as the run
+        self._folder = os.path.dirname(substitute.__file__ or "") + os.sep
+        self._test: dict[str, Any] = {}
+
+    def _write(self, **event: Any) -> None:
+        self._file.write(json.dumps(event) + "\n")
+
+    def collected(self, found: int, selected: list[str]) -> None:
+        """Note what there is to run."""
+        self._write(collected=found, selected=[stable(nodeid) for nodeid in selected])
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file that cannot be imported, or is skipped as a whole."""
+        if report.failed:
+            self._write(broken=str(report.longrepr)[-3 * LONGEST_MESSAGE :])
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """A test begins."""
+        self._test = {"end": stable(nodeid), "result": "passed", "seconds": 0.0, "message": "", "where": ""}
+        self._write(begin=stable(nodeid))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Set-up, call and tear-down each report; the worst counts."""
+        report = yield
+        test = self._test
+        test["seconds"] = round(test["seconds"] + report.duration, 4)
+        if hasattr(report, "wasxfail"):
+            test.update(result="xfailed" if report.skipped else "xpassed", message=str(report.wasxfail))
+        elif report.skipped:
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+            test.update(result="skipped", message=reason[:LONGEST_MESSAGE])
+        elif report.failed:
+            test["result"] = "failed" if report.when == "call" else "error"
+            if call.excinfo is not None:
+                text = f"{call.excinfo.typename}: {call.excinfo.value}"
+                test["message"] = text[:LONGEST_MESSAGE]
+                test["where"] = deepest(call.excinfo.tb, self._folder) or deepest(
+                    call.excinfo.tb, os.path.dirname(str(item.path)) + os.sep
+                )
+            else:
+                test["message"] = str(report.longrepr)[:LONGEST_MESSAGE]
+        return report
+
+    def pytest_runtest_logfinish(self) -> None:
+        """A test has ended."""
+        self._write(**self._test)
