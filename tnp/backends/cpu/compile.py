@@ -1,0 +1,95 @@
+"""From IR to machine code: llvmlite's ORC compiler, with objects kept on disk.
+
+llvmlite is imported with the first kernel, not before.
+"""
+
+import hashlib
+import threading
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from tnp.backends.cpu import driver, helpers
+
+if TYPE_CHECKING:
+    from llvmlite import binding as llvm
+
+try:
+    from tnp.backends import cache as disk
+except ImportError:  # pragma: no cover
+    disk = None  # type: ignore[assignment]
+
+
+class Compiled:
+    """Addresses of a module's functions; the code lives as long as this object."""
+
+    __slots__ = ("_tracker", "addresses", "from_disk")
+
+    def __init__(self, tracker: Any, names: tuple[str, ...], from_disk: bool) -> None:
+        self._tracker, self.from_disk = tracker, from_disk
+        self.addresses = {name: tracker[name] for name in names}
+
+
+class Compiler:
+    """The process's compiler. Use `compiler()`.
+
+    Attributes
+    ----------
+    register_bytes : int
+        Of the vector registers in use: 64, 32 or 16.
+    features : str
+        What the processor can do, by name, as LLVM spells it.
+    """
+
+    def __init__(self) -> None:
+        from llvmlite import binding as llvm
+
+        self._llvm = llvm
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        llvm.initialize_native_asmparser()
+        has = llvm.get_host_cpu_features()
+        self.features = has.flatten()
+        wide = all(has.get(f) for f in ("avx512f", "avx512dq", "avx512bw", "avx512vl"))
+        self.register_bytes = 64 if wide else 32 if has.get("avx2") else 16
+        self._triple = llvm.get_process_triple()
+        self._target = llvm.Target.from_triple(self._triple)
+        self._machine = self._new_machine()
+        self._jit = llvm.create_lljit_compiler(self._new_machine(), suppress_errors=True)
+        self._identity = f"{llvm.llvm_version_info} {self._triple} {self.features}".encode()
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def _new_machine(self) -> "llvm.TargetMachine":
+        return self._target.create_target_machine(
+            cpu=self._llvm.get_host_cpu_name(), features=self.features, opt=2, jit=True, reloc="pic"
+        )
+
+    def compile(self, text: str, names: tuple[str, ...]) -> Compiled:
+        """Machine code of a module; from disk if it was compiled before."""
+        key = hashlib.sha256(self._identity + b"\0" + text.encode()).digest()
+        image = disk.get(key) if disk is not None else None
+        found = image is not None
+        with self._lock:
+            if image is None:
+                module = self._llvm.parse_assembly(f'target triple = "{self._triple}"\n{text}')
+                image = self._machine.emit_object(module)
+            builder = self._llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
+            for name in names:
+                builder.export_symbol(name)
+            self._count += 1
+            tracker = builder.link(self._jit, f"tnp{self._count}")
+        if not found and disk is not None:
+            disk.put(key, image)
+        return Compiled(tracker, names, found)
+
+
+@cache
+def compiler() -> Compiler:
+    """The compiler, made at first use."""
+    return Compiler()
+
+
+@cache
+def common_functions() -> Compiled:
+    """The functions of `helpers` and `driver`."""
+    return compiler().compile(helpers.module_text() + driver.module_text(), helpers.NAMES + driver.NAMES)

@@ -1,0 +1,136 @@
+"""The few functions that all kernels call: copy a remainder, and gather or scatter a block of a strided operand."""
+
+_COPY = """
+define void @copy(ptr %to, ptr %from, i64 %bytes) {
+entry:
+ br label %loop
+loop:
+ %i = phi i64 [ 0, %entry ], [ %in, %loop ]
+ %p = getelementptr i8, ptr %from, i64 %i
+ %q = getelementptr i8, ptr %to, i64 %i
+ %v = load i8, ptr %p
+ store i8 %v, ptr %q
+ %in = add i64 %i, 1
+ %c = icmp ult i64 %in, %bytes
+ br i1 %c, label %loop, label %done
+done:
+ ret void
+}
+define void @pad(ptr %to, ptr %from, i64 %count, i64 %width, i64 %size) {
+entry:
+ %bytes = mul i64 %count, %size
+ %last = sub i64 %bytes, %size
+ %end = mul i64 %width, %size
+ call void @copy(ptr %to, ptr %from, i64 %bytes)
+ %source = getelementptr i8, ptr %to, i64 %last
+ br label %loop
+loop:
+ %at = phi i64 [ %bytes, %entry ], [ %next, %loop ]
+ %target = getelementptr i8, ptr %to, i64 %at
+ call void @copy(ptr %target, ptr %source, i64 %size)
+ %next = add i64 %at, %size
+ %c = icmp ult i64 %next, %end
+ br i1 %c, label %loop, label %done
+done:
+ ret void
+}
+"""
+
+# Counts over the last `nd` dimensions like an odometer; the inner loop runs along the last one.
+_MOVE = """
+define void @NAMESIZE(ptr %block, ptr %base, ptr %shape, ptr %strides, i64 %nd, i64 %start, i64 %n) {
+entry:
+ %index = alloca i64, i64 64
+ %last = sub i64 %nd, 1
+ %sp = getelementptr i64, ptr %strides, i64 %last
+ %step = load i64, ptr %sp
+ %np = getelementptr i64, ptr %shape, i64 %last
+ %length = load i64, ptr %np
+ %ip = getelementptr i64, ptr %index, i64 %last
+ br label %split
+split:
+ %d = phi i64 [ %last, %entry ], [ %dn, %split ]
+ %rest = phi i64 [ %start, %entry ], [ %restn, %split ]
+ %off = phi i64 [ 0, %entry ], [ %offn, %split ]
+ %dp = getelementptr i64, ptr %shape, i64 %d
+ %dim = load i64, ptr %dp
+ %stp = getelementptr i64, ptr %strides, i64 %d
+ %st = load i64, ptr %stp
+ %x = urem i64 %rest, %dim
+ %restn = udiv i64 %rest, %dim
+ %xp = getelementptr i64, ptr %index, i64 %d
+ store i64 %x, ptr %xp
+ %xs = mul i64 %x, %st
+ %offn = add i64 %off, %xs
+ %dn = sub i64 %d, 1
+ %dc = icmp sge i64 %dn, 0
+ br i1 %dc, label %split, label %run
+run:
+ %at = phi i64 [ %offn, %split ], [ %atn, %carried ]
+ %done = phi i64 [ 0, %split ], [ %donen, %carried ]
+ %i = load i64, ptr %ip
+ %row = sub i64 %length, %i
+ %todo = sub i64 %n, %done
+ %less = icmp ult i64 %row, %todo
+ %count = select i1 %less, i64 %row, i64 %todo
+ %outer = getelementptr i8, ptr %base, i64 %at
+ %inner = getelementptr TYPE, ptr %block, i64 %done
+ br label %move
+move:
+ %k = phi i64 [ 0, %run ], [ %kn, %move ]
+ %o = phi ptr [ %outer, %run ], [ %on, %move ]
+ %b = getelementptr TYPE, ptr %inner, i64 %k
+ %v = load TYPE, ptr FROM, align 1
+ store TYPE %v, ptr TO, align 1
+ %on = getelementptr i8, ptr %o, i64 %step
+ %kn = add i64 %k, 1
+ %kc = icmp ult i64 %kn, %count
+ br i1 %kc, label %move, label %moved
+moved:
+ %donen = add i64 %done, %count
+ %more = icmp ult i64 %donen, %n
+ br i1 %more, label %wrap, label %exit
+wrap:
+ store i64 0, ptr %ip
+ %back = mul i64 %i, %step
+ %at0 = sub i64 %at, %back
+ br label %carry
+carry:
+ %e = phi i64 [ %last, %wrap ], [ %en, %full ]
+ %ata = phi i64 [ %at0, %wrap ], [ %atb, %full ]
+ %en = sub i64 %e, 1
+ %ep = getelementptr i64, ptr %index, i64 %en
+ %y = load i64, ptr %ep
+ %yn = add i64 %y, 1
+ %esp = getelementptr i64, ptr %strides, i64 %en
+ %es = load i64, ptr %esp
+ %edp = getelementptr i64, ptr %shape, i64 %en
+ %ed = load i64, ptr %edp
+ %wraps = icmp eq i64 %yn, %ed
+ br i1 %wraps, label %full, label %carried
+full:
+ store i64 0, ptr %ep
+ %ys = mul i64 %y, %es
+ %atb = sub i64 %ata, %ys
+ br label %carry
+carried:
+ store i64 %yn, ptr %ep
+ %atn = add i64 %ata, %es
+ br label %run
+exit:
+ ret void
+}
+"""
+
+SIZES = (1, 2, 4, 8, 16)
+NAMES = ("copy", "pad", *(f"{name}{size}" for name in ("gather", "scatter") for size in SIZES))
+
+
+def module_text() -> str:
+    """IR of all helpers."""
+    parts = [_COPY]
+    for name, source, target in (("gather", "%o", "%b"), ("scatter", "%b", "%o")):
+        for size in SIZES:
+            text = _MOVE.replace("NAMESIZE", f"{name}{size}").replace("TYPE", f"i{8 * size}")
+            parts.append(text.replace("FROM", source).replace("TO", target))
+    return "".join(parts)

@@ -1,0 +1,97 @@
+"""How a kernel walks over its operands: flat, row by row, or gathering what does not lie side by side."""
+
+from typing import Any
+
+import numpy as np
+
+from tnp.backends.cpu.plan import GATHERED, ROW, SCALAR, UNIT
+
+SHORTEST_ROW = 48  # elements; operands with shorter rows are gathered instead
+CONTIGUOUS_ALIGNED = 0x101  # of ndarray.flags.num
+
+
+class Layout:
+    """
+    Attributes
+    ----------
+    classes : tuple of str
+        How each operand is reached (see `plan`).
+    shape : tuple of int
+        Merged dimensions that the kernel is told; empty where it needs none.
+    strides : tuple of tuple of int
+        Of each operand, over `shape`.
+    by_rows : bool
+        The last dimension makes rows.
+    rows, columns : int
+        What there is to do.
+    """
+
+    __slots__ = ("by_rows", "classes", "columns", "rows", "shape", "strides")
+
+    def __init__(self, classes: tuple[str, ...], rows: int, columns: int) -> None:
+        self.classes, self.rows, self.columns = classes, rows, columns
+        self.shape: tuple[int, ...] = ()
+        self.strides: tuple[tuple[int, ...], ...] = ()
+        self.by_rows = False
+
+
+def layout_of(operands: list[Any], shape: tuple[int, ...], flat: bool, first_output: int) -> Layout:
+    """The walk over operands that broadcast to ``shape``.
+
+    Parameters
+    ----------
+    flat : bool
+        Rows are not allowed.
+    first_output : int
+        The operand whose order in memory is followed.
+    """
+    size = 1
+    for n in shape:
+        size *= n
+    strides = [_strides(a, shape) for a in operands]
+    dims = [d for d, n in enumerate(shape) if n != 1]
+    dims.sort(key=lambda d: -abs(strides[first_output][d]))
+    merged: list[int] = []
+    steps: list[list[int]] = [[] for _ in operands]
+    for d in dims:
+        n = shape[d]
+        if merged and all(s[-1] == t[d] * n for s, t in zip(steps, strides, strict=True)):
+            merged[-1] *= n
+            for s, t in zip(steps, strides, strict=True):
+                s[-1] = t[d]
+        else:
+            merged.append(n)
+            for s, t in zip(steps, strides, strict=True):
+                s.append(t[d])
+    by_rows = not flat and len(merged) > 1 and merged[-1] >= SHORTEST_ROW
+    classes = tuple(_reach(a, s, merged, by_rows) for a, s in zip(operands, steps, strict=True))
+    layout = Layout(classes, size // merged[-1] if by_rows else 1, merged[-1] if by_rows else size)
+    layout.by_rows = by_rows
+    if by_rows or GATHERED in classes:
+        layout.shape = tuple(merged) or (1,)
+        layout.strides = tuple(tuple(s) or (0,) for s in steps)
+    return layout
+
+
+def _strides(a: Any, shape: tuple[int, ...]) -> list[int]:
+    """Over the whole shape: 0 where the operand is broadcast."""
+    missing = len(shape) - a.ndim
+    own = zip(a.shape, a.strides, strict=True)
+    return [0] * missing + [0 if n == 1 else s for n, s in own]
+
+
+def _reach(a: Any, strides: list[int], shape: list[int], by_rows: bool) -> str:
+    if isinstance(a, np.generic):
+        return SCALAR
+    if not any(strides):
+        return ROW
+    if not a.flags.aligned:
+        return GATHERED
+    if by_rows:
+        return UNIT if strides[-1] == a.itemsize else ROW if strides[-1] == 0 else GATHERED
+    expected = a.itemsize
+    for n, s in zip(reversed(shape), reversed(strides), strict=True):
+        if s != expected:
+            return GATHERED
+        expected *= n
+    return UNIT

@@ -1,0 +1,145 @@
+"""A group made ready for emission: casts written out as nodes, each node either emitted or a NumPy loop."""
+
+from typing import Any
+
+import numpy as np
+
+from tnp.backends.base import Step
+from tnp.backends.cpu.inner_loops import find_loop
+from tnp.backends.cpu.ir import code_of
+from tnp.backends.cpu.operations import Emitter, emitted
+from tnp.core.primitive import Elementwise
+
+FLOAT32 = np.dtype(np.float32)
+# How a kernel reaches an operand: a NumPy scalar; an array whose value is one for a whole row; elements side by side;
+# anything else, copied block by block to (or from) contiguous scratch; an output that stays in scratch
+SCALAR, ROW, UNIT, GATHERED, SCRATCH = "s", "c", "u", "g", "w"
+
+
+class Node:
+    """One value of a plan.
+
+    Attributes
+    ----------
+    kind : {'leaf', 'cast', 'emit', 'loop'}
+    code : str
+        Of the result (see `ir`).
+    args : tuple of int
+        Nodes.
+    emit : Emitter or None
+    ufunc, dtypes
+        Of a loop.
+    leaf : int
+    const : bool
+        The same for all elements of a row.
+    """
+
+    __slots__ = ("args", "code", "const", "dtypes", "emit", "kind", "leaf", "ufunc")
+
+    def __init__(self, kind: str, code: str, args: tuple[int, ...], const: bool) -> None:
+        self.kind, self.code, self.args, self.const = kind, code, args, const
+        self.emit: Emitter | None = None
+        self.ufunc: np.ufunc | None = None
+        self.dtypes: tuple[np.dtype[Any], ...] = ()
+        self.leaf = -1
+
+
+class Unplannable(Exception):
+    """A step that no kernel can hold; the group runs through NumPy's ufuncs."""
+
+
+class Plan:
+    """The elementwise steps of a group as a graph of nodes.
+
+    Parameters
+    ----------
+    steps : sequence of Step
+        Other families' steps are left out; what they read is found in `values`.
+    leaves : sequence of (dtype, how it is reached: 's', 'c', 'u' or 'g')
+    outputs : sequence of (step, dtype, how it is reached: 'u', 'g' or 'w')
+        What is stored. Read `stored` for the nodes.
+    aliased : frozenset of int
+        Outputs that are the same place as a leaf.
+
+    Attributes
+    ----------
+    nodes : list of Node
+        Producers first; the leaves that are used come first of all.
+    values : dict of int to int
+        The node of each step.
+    stored : list of int
+        The node of each output, casts included.
+    """
+
+    def __init__(
+        self,
+        steps: list[Step],
+        leaves: list[tuple[np.dtype[Any], str]],
+        outputs: list[tuple[int, np.dtype[Any], str]],
+        aliased: frozenset[int] = frozenset(),
+    ) -> None:
+        self.nodes: list[Node] = []
+        self.values: dict[int, int] = {}
+        self.leaf_classes, self.out_classes, self.aliased = [c for _, c in leaves], [c for _, _, c in outputs], aliased
+        self._casts: dict[tuple[int, str], int] = {}
+        self._leaf_nodes: dict[int, int] = {}
+        for i, (dtype, how) in enumerate(leaves):
+            node = Node("leaf", _code(dtype), (), how in (SCALAR, ROW))
+            node.leaf = i
+            self._leaf_nodes[i] = self._add(node)
+        for i, step in enumerate(steps):
+            if isinstance(step.prim, Elementwise):
+                self.values[i] = self._step(step)
+        self.stored: list[int] = []
+        for i, dtype, _ in outputs:
+            node = self.cast(self.values[i], _code(dtype))
+            if node in self.stored:  # the same value at two places
+                node = self._add(Node("cast", self.nodes[node].code, (node,), self.nodes[node].const))
+            self.stored.append(node)
+
+    def node_of(self, argument: int) -> int:
+        """The node of a step's operand: a step (``i >= 0``) or a leaf (``~i``)."""
+        return self.values[argument] if argument >= 0 else self._leaf_nodes[~argument]
+
+    def cast(self, node: int, code: str) -> int:
+        """The node of that value as another dtype."""
+        source = self.nodes[node]
+        if source.code == code:
+            return node
+        if (node, code) not in self._casts:
+            self._casts[node, code] = self._add(Node("cast", code, (node,), source.const))
+        return self._casts[node, code]
+
+    def _add(self, node: Node) -> int:
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+    def _step(self, step: Step) -> int:
+        if step.prim.name == "astype":
+            return self.cast(self.node_of(step.args[0]), _code(step.dtype))
+        dtypes, code = step.in_dtypes, _code(step.dtype)
+        rounded = code
+        if "bf2" in map(code_of, dtypes) and step.prim.ufunc is not None:  # in float32, rounded at each operation
+            dtypes = tuple(FLOAT32 if code_of(d) == "bf2" else d for d in dtypes)
+            code = "f4" if code == "bf2" else code
+        codes = tuple(_code(d) for d in dtypes)
+        args = tuple(self.cast(self.node_of(a), k) for a, k in zip(step.args, codes, strict=True))
+        emit = emitted(step.prim.name if step.prim.ufunc is None else step.prim.ufunc.__name__, codes)
+        const = emit is not None and all(self.nodes[a].const for a in args)
+        node = Node("emit" if emit else "loop", code, args, const)
+        node.emit, node.ufunc, node.dtypes = emit, step.prim.ufunc, dtypes
+        if not emit and (node.ufunc is None or find_loop(node.ufunc, dtypes) is None):
+            raise Unplannable(step.prim.name)
+        return self.cast(self._add(node), rounded)
+
+    @property
+    def positional(self) -> bool:
+        """Some loop must see the blocks that NumPy's flat arrays would have."""
+        return any(n.kind == "loop" and find_loop(n.ufunc, n.dtypes).positional for n in self.nodes)  # type: ignore
+
+
+def _code(dtype: np.dtype[Any]) -> str:
+    code = code_of(dtype)
+    if code is None:
+        raise Unplannable(str(dtype))
+    return code
