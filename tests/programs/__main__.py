@@ -1,6 +1,7 @@
 """Run random programs at length: ``python -m tests.programs --count 20000 [--seed 0] [--stress]``.
 
-Each failing program is printed as a runnable script, with as few statements as still make it fail.
+Each failing program is printed with as few statements as still make it fail; below the lines that are printed first it
+is a runnable script.
 """
 
 import argparse
@@ -35,7 +36,9 @@ def report(program: Program, found: execute.Difference, np: Any) -> str:
     short = program.of(minimise(program.statements, fails))
     again = difference(short, np) or found
     lines = str(again).splitlines()
-    return f"{short.shown()}\n# seed {program.seed}: {lines[0]}\n" + "\n".join(f"# {line[:600]}" for line in lines[1:])
+    text = execute.as_function(short.text) if short.function else short.text
+    told = [f"seed {program.seed}, recorded from {short.lazy_from} elements: {lines[0]}", *lines[1:]]
+    return "\n".join([f"# {line[:300]}" for line in told] + [text])
 
 
 def main() -> int:
@@ -54,13 +57,14 @@ def main() -> int:
         os.execv(sys.executable, [sys.executable, "-m", "tests.programs", *sys.argv[1:]])
     np = mutants.MUTANTS.get(options.under) or importlib.import_module(options.under)
     kinds: Counter[str] = Counter()
+    print(execute.HEADER)
     start, shown = time.monotonic(), 0.0
     for number in range(options.count):
         program = write(random.Random(options.seed + number), seed=options.seed + number, sizes=options.sizes)
         found = difference(program, np)
         if found is not None:
             kinds[found.kind] += 1
-            print(f"\r{'-' * 100}\n{report(program, found, np)}\n", flush=True)
+            print(f"\r# {'-' * 98}\n{report(program, found, np)}", flush=True)
             if sum(kinds.values()) >= options.failures:
                 break
         if sys.stderr.isatty() and time.monotonic() - shown > 0.2:

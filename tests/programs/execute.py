@@ -177,7 +177,8 @@ class Difference:
         self.kind, self.line, self.expected, self.got = kind, line, expected, got
 
     def __str__(self) -> str:
-        return f"{self.kind} differs at line {self.line}\n  NumPy: {self.expected}\n  got:   {self.got}"
+        with numpy.printoptions(threshold=20, edgeitems=3):
+            return f"{self.kind} differs at line {self.line}\n  NumPy: {self.expected}\n  got:   {self.got}"
 
 
 def first_difference(theirs: Record, ours: Record) -> Difference | None:

@@ -152,12 +152,12 @@ class Writer:
         while count and tries < 1000:
             tries += 1
             number = self.rng.randrange(total)
-            for weight, write in vocabulary:
-                number -= weight
-                if number < 0:
-                    break
+            at = 0
+            while number >= vocabulary[at][0]:
+                number -= vocabulary[at][0]
+                at += 1
             try:
-                statement = write(self)
+                statement = vocabulary[at][1](self)
             except UnavailableError:
                 continue
             self.add(statement)

@@ -144,7 +144,8 @@ def cast(w: Writer) -> str:
             f"{w.new()} = {a}.astype({d!r}, order={w.choice(['C', 'F', 'A', 'K'])!r}, copy=False)",
             f"{w.new()} = np.asarray({a}, dtype={d!r})",
             f"{w.new()} = np.array({a}, {d!r})",
-            f"{w.new()} = np.add({a}, 1, dtype={w.choice(['f8', 'f4'])!r}, casting={w.choice(['same_kind', 'unsafe'])!r})",
+            f"{w.new()} = np.add({a}, 1, dtype={w.choice(['f8', 'f4'])!r}, casting='unsafe')",
+            f"{w.new()} = np.add({a}, 1, dtype='f4')",
         ]
     )
 

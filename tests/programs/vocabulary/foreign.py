@@ -1,6 +1,7 @@
 """NumPy's own arrays and buffers over the same memory: exports, adoption, mutation from outside.
 
-`numpy` is the real NumPy in every program; a name that begins with f is an array of its.
+`numpy` is the real NumPy in every program; a name that begins with f is an array of its. NumPy's ``asarray`` gives its
+own arrays back unchanged, where an export can only be a new array over the same memory: the ``[...]`` make both views.
 """
 
 from tests.programs.vocabulary.elementwise import leaf
@@ -17,7 +18,7 @@ def exported(w: Writer) -> str:
             f"{name} = numpy.asarray({a}).ravel(order='K')[::-1]",
             f"{name} = numpy.asarray({a}.T)[...]",
             f"{name} = numpy.frombuffer({a}.data, {a}.dtype) if {a}.flags.c_contiguous else numpy.zeros(3)",
-            f"{name} = numpy.asarray({a} + 1)",
+            f"{name} = numpy.asarray({a} + 1)[...]",
         ]
     )
 
@@ -39,7 +40,7 @@ def adopted(w: Writer) -> str:
     """A foreign array under our name."""
     f = w.pick(prefix="f")
     name = w.new()
-    return w.choice([f"{name} = np.asarray({f})", f"{name} = np.array({f})", f"{name} = np.asarray({f})[...]"])
+    return w.choice([f"{name} = np.asarray({f})[...]", f"{name} = np.array({f})", f"{name} = np.asarray({f}).T[...]"])
 
 
 def made(w: Writer) -> str:
@@ -89,7 +90,10 @@ def view_of_memory(w: Writer) -> str:
     )
     name = w.new("m")
     zero = ", ".join(["0"] * w.names[a].ndim)
-    return f"{name} = memoryview({a})\n{a} += {a}\nsaw({name}[{zero}], {name}.shape, {name}.strides, {name}.format)\n{name}[{zero}] = 7\nsaw({a}[{zero}])"
+    return (
+        f"{name} = memoryview({a})\n{a} += {a}\nsaw({name}[{zero}], {name}.shape, {name}.strides, {name}.format)\n"
+        f"{name}[{zero}] = 7\nsaw({a}[{zero}])"
+    )
 
 
 def released(w: Writer) -> str:

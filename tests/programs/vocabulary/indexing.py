@@ -66,7 +66,8 @@ def scatter(w: Writer) -> str:
     shape = w.value(f"{a}[{index}]").shape
     value = definite(w, a, w.choice([leaf(w, shape), "1", "2"]))
     if w.chance(30):
-        return f"{a}[{a} {w.choice(['> 1', '< 0', '!= ' + a, '== 0'])}] {w.choice(['=', '=', '+=', '*='])} {w.choice(['0', '2', '1'])}"
+        mask = f"{a} {w.choice(['> 1', '< 0', '!= ' + a, '== 0'])}"
+        return f"{a}[{mask}] {w.choice(['=', '=', '+=', '*='])} {w.choice(['0', '2', '1'])}"
     return f"{a}[{index}] {w.choice(['=', '=', '=', '+=', '*='])} {value}"
 
 

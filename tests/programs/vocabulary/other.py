@@ -8,7 +8,8 @@ def dates(w: Writer) -> str:
     x, y = w.new("d"), w.new("d")
     return w.choice(
         [
-            f"{x} = np.arange('2001-01-01', '2001-01-09', dtype='M8[D]')\n{y} = {x} - {x}[0]\n{x}[2:4] += 5\nsaw({x}, {y}, {y}.sum(), {x}.max())",
+            f"{x} = np.arange('2001-01-01', '2001-01-09', dtype='M8[D]')\n{y} = {x} - {x}[0]\n{x}[2:4] += 5\n"
+            f"saw({x}, {y}, {y}.sum(), {x}.max())",
             f"{x} = np.array([1, 5, 'NaT'], 'm8[s]')\nsaw({x} * 2, {x} / {x}[0], np.isnat({x}), {x}.astype('i8')[:2])",
         ]
     )
@@ -31,7 +32,7 @@ def objects(w: Writer) -> str:
     return w.choice(
         [
             f"{x} = np.array([1, 2**80, 3], object)\n{x} += 1\nsaw({x}, {x} * 2, {x}.sum(), {x}[1])",
-            f"{x} = {a}.ravel()[:4].astype(object)\nsaw({x} * 2 if {a}.dtype.kind != 'b' else {x}, {x}.tolist() == {a}.ravel()[:4].tolist() or 0)",
+            f"{x} = {a}.ravel()[:4].astype(object)\nsaw({x}, {x} + {x}, len({x}.tolist()))",
             f"{x} = np.array([None, 'a', [1]], dtype=object)\nsaw({x} == None, {x}[2])",
         ]
     )
@@ -42,7 +43,8 @@ def records(w: Writer) -> str:
     x, y, a = w.new("d"), w.new("d"), w.new()
     return (
         f"{x} = np.zeros(4, [('p', 'f8'), ('q', 'i2', (2,))])\n{x}['p'] = np.arange(4.0) * 0.5\n"
-        f"{y} = {x}['p']\n{y} += 1\n{x}['q'][1:, 0] = 3\n{a} = {x}['p'] * 2\n{x}[0] = (9.0, 1)\nsaw({x}, {x}[1], {x}['q'].sum(0), {a})"
+        f"{y} = {x}['p']\n{y} += 1\n{x}['q'][1:, 0] = 3\n{a} = {x}['p'] * 2\n"
+        f"{x}[0] = (9.0, 1)\nsaw({x}, {x}[1], {x}['q'].sum(0), {a})"
     )
 
 
@@ -56,7 +58,8 @@ def random(w: Writer) -> str:
             f"np.random.default_rng(3).shuffle({a})",
             f"{name} = np.random.default_rng(1).integers(0, 9, {w.base!r})",
             f"{name} = np.random.default_rng(2).permutation({a})",
-            f"np.random.default_rng(5).random(out={name}) if 0 else None; {name} = np.random.default_rng(5).standard_normal({w.base!r}, dtype='f4')",
+            f"{name} = np.random.default_rng(5).standard_normal({w.base!r}, dtype='f4')",
+            f"{name} = np.zeros({w.base!r}); np.random.default_rng(5).random(out={name})",
         ]
     )
 

@@ -164,7 +164,8 @@ def scatter(w: Writer) -> str:
     n = w.names[a].shape[0]
     rows = [w.rng.randrange(-n, n) for _ in range(4)]
     name = w.choice(["add", "multiply", "subtract", "maximum"])
-    return f"np.{name}.at({a}, {rows!r}, {w.choice(['1', '2', leaf(w, w.names[a].shape[1:]) if w.names[a].ndim > 1 else '3'])})"
+    values = w.choice(["1", "2", leaf(w, w.names[a].shape[1:]) if w.names[a].ndim > 1 else "3"])
+    return f"np.{name}.at({a}, {rows!r}, {values})"
 
 
 def parts(w: Writer) -> str:
