@@ -11,7 +11,7 @@ One JSON object a line:
 import json
 import os
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -26,13 +26,14 @@ def stable(nodeid: str) -> str:
     return _ADDRESS.sub("0x", nodeid).encode("unicode_escape").decode("ascii")
 
 
-def deepest(traceback: TracebackType | None, folder: str) -> str:
-    """`file:line function` of the deepest frame inside `folder`, or "" if there is none."""
+def deepest(traceback: TracebackType | None, folders: Sequence[str]) -> str:
+    """`file:line function` of the deepest frame inside `folders`, or "" if there is none."""
     where = ""
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if code.co_filename.startswith(folder):
-            where = f"{code.co_filename[len(folder) :]}:{traceback.tb_lineno} {code.co_name}"
+        for folder in folders:
+            if code.co_filename.startswith(folder):
+                where = f"{code.co_filename[len(folder) :]}:{traceback.tb_lineno} {code.co_name}"
         traceback = traceback.tb_next
     return where
 
@@ -42,7 +43,8 @@ class Recorder:
 
     def __init__(self, target: str, substitute: ModuleType) -> None:
         self._file = open(target, "w", encoding="utf-8", buffering=1)  # noqa: SIM115  open as long as the run
-        self._folder = os.path.dirname(substitute.__file__ or "") + os.sep
+        # compiled modules name their sources relative to where they were built
+        self._folders = (os.path.dirname(substitute.__file__ or "") + os.sep, substitute.__name__ + os.sep)
         self._test: dict[str, Any] = {}
 
     def _write(self, **event: Any) -> None:
@@ -80,9 +82,8 @@ class Recorder:
             if call.excinfo is not None:
                 text = f"{call.excinfo.typename}: {call.excinfo.value}"
                 test["message"] = text[:LONGEST_MESSAGE]
-                test["where"] = deepest(call.excinfo.tb, self._folder) or deepest(
-                    call.excinfo.tb, os.path.dirname(str(item.path)) + os.sep
-                )
+                test_folder = os.path.dirname(str(item.path)) + os.sep
+                test["where"] = deepest(call.excinfo.tb, self._folders) or deepest(call.excinfo.tb, [test_folder])
             else:
                 test["message"] = str(report.longrepr)[:LONGEST_MESSAGE]
         return report
