@@ -21,5 +21,5 @@ def test_sharp_edge(edge):
 
 
 def test_the_edges_see_a_difference():
-    with pytest.raises(AssertionError, match="np.pi"):
+    with pytest.raises(AssertionError, match="NumPy: "):
         same("np.pi * 1", under=type("Module", (), {"pi": 3.0}))
