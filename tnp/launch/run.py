@@ -26,7 +26,7 @@ def run_script(script: str, arguments: list[str]) -> None:
     if script == "-":
         _set_first_path("")
         _follow("")
-        _as_program(lambda: _execute(compile(sys.stdin.buffer.read(), "<stdin>", "exec", dont_inherit=True)))
+        _as_program(lambda: _execute(_compile(sys.stdin.buffer.read(), "<stdin>"), "<stdin>"))
     elif pkgutil.get_importer(script) is not None:
         _set_first_path(os.path.join(os.getcwd(), script), always=True)
         _follow(script)
