@@ -11,7 +11,14 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 
-COMPILED = ["tnp/core/cells.py", "tnp/core/_native.pyx", "tnp/hot.py"]
+COMPILED = [
+    "tnp/core/cells.py",
+    "tnp/core/_native.pyx",
+    "tnp/hot.py",
+    "tnp/host.py",
+    "tnp/bind.py",
+    "tnp/ndarray.py",
+]
 
 
 def extensions() -> list[Extension]:

@@ -40,6 +40,10 @@ def set_lazy_from(n):
     lazy_from = n
 
 
+def get_lazy_from():
+    return lazy_from
+
+
 def _uninstalled(*args):
     raise RuntimeError("tnp.hot is used before tnp.ndarray has installed its functions")
 

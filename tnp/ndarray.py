@@ -10,9 +10,10 @@ import weakref
 
 import numpy as _np
 
-from tnp import hot
+from tnp import bind, hot
 from tnp.core import native
-from tnp.core.cells import Cell, Storage
+from tnp.core.cells import Place
+from tnp.core.config import config
 from tnp.hot import _as_view, cell_of, ndarray, new, real, root, ufunc, wrap, writable
 from tnp.host import call, rewrap, ufunc_of, unwrap
 
@@ -27,6 +28,15 @@ OPERATORS = {
 }  # fmt: skip
 
 
+UFUNCS = {
+    "add": _np.add, "sub": _np.subtract, "mul": _np.multiply, "truediv": _np.true_divide, "floordiv": _np.floor_divide,
+    "mod": _np.remainder, "lshift": _np.left_shift, "rshift": _np.right_shift, "and": _np.bitwise_and,
+    "or": _np.bitwise_or, "xor": _np.bitwise_xor, "pow": _np.power, "lt": _np.less, "le": _np.less_equal,
+    "eq": _np.equal, "ne": _np.not_equal, "gt": _np.greater, "ge": _np.greater_equal, "neg": _np.negative,
+    "pos": _np.positive, "abs": _np.absolute, "invert": _np.invert,
+}  # fmt: skip
+
+
 class Operator:
     """An operator: its name, NumPy's methods for it."""
 
@@ -35,23 +45,36 @@ class Operator:
         self.plain = getattr(_NDARRAY, f"__{name}__")
         self.reflected = getattr(_NDARRAY, f"__r{name}__", None)
         self.inplace = getattr(_NDARRAY, f"__i{name}__", None)
+        self.prim = bind.PRIMITIVES.get(UFUNCS.get(name))
 
 
 # ------------------------------------------------------------------------------------------------ slow operators
 def binary(op, a, b):
-    """``a op b`` where `a` is a tnp array: NumPy's method decides what it can take."""
+    """``a op b`` where `a` is a tnp array: recorded, or NumPy's method decides what it can take."""
+    if op.prim is not None:
+        r = bind.elementwise(op.prim, (a, b))
+        if r is not None:
+            return r
     seen = [a]
     return rewrap(op.plain(real(a), unwrap(b, seen)), seen)
 
 
 def reflected(op, a, b):
     """``b op a`` where `a` is a tnp array, and `b` did not know what to do."""
+    if op.prim is not None:
+        r = bind.elementwise(op.prim, (b, a))
+        if r is not None:
+            return r
     seen = [a]
     return rewrap(op.reflected(real(a), unwrap(b, seen)), seen)
 
 
 def inplace(op, a, b):
     """``a op= b``."""
+    if op.prim is not None:
+        r = bind.inplace(op.prim, a, b)
+        if r is not None:
+            return r
     seen = [a]
     other = unwrap(b, seen)
     nd = writable(a)
@@ -60,15 +83,35 @@ def inplace(op, a, b):
 
 
 def unary(op, a):
+    if op.prim is not None:
+        r = bind.elementwise(op.prim, (a,))
+        if r is not None:
+            return r
     return wrap(op.plain(real(a)))
 
 
 def power(a, b):
-    return binary(hot_operators["pow"], a, b)
+    """``a ** b``: NumPy's shortcuts for the Python numbers 2, -1 and 0.5."""
+    t = type(b)
+    op = hot_operators["pow"]
+    if (t is int and (b == 2 or b == -1)) or (t is float and b == 0.5):
+        kind = bind.look(a).dtype.kind
+        ufunc_ = _np.square if b == 2 and t is int else _np.reciprocal if b == -1 else _np.sqrt
+        if kind in "fc" or (ufunc_ is _np.square and kind in "iu"):
+            r = bind.elementwise(bind.PRIMITIVES[ufunc_], (a,))
+            if r is not None:
+                return r
+            seen = [a]
+            return rewrap(op.plain(real(a), b), seen)
+    return binary(op, a, b)
 
 
 # ------------------------------------------------------------------------------------------------ slow indexing
 def getitem(x, key):
+    if x._nd is None and basic(key):
+        r = pending_view(x, lambda nd: nd[key])
+        if r is not None:
+            return r
     nd = real(x)
     seen = [x]
     key = unwrap(key, seen)
@@ -83,6 +126,38 @@ def getitem(x, key):
     return r
 
 
+def basic(key):
+    """Is `key` basic indexing, whose result is a view?"""
+    for k in key if type(key) is tuple else (key,):
+        if not (k is None or k is Ellipsis or type(k) is int or type(k) is slice):
+            return False
+    return True
+
+
+def pending_view(x, make):
+    """A view of a pending array, ``make(nd)`` on its phantom; None if NumPy would not give a view."""
+    if type(x) is not ndarray:
+        return None
+    c = x._cell
+    s = c.storage
+    if s.node is None:
+        return None
+    nd = x._place.nd if x._place is not None else bind.look(x)
+    if x._nd is not None:
+        return None
+    r = make(nd)
+    if type(r) is not _NDARRAY or r.base is not nd.base:
+        return None
+    if x._place is None and r.shape == nd.shape and r.strides == nd.strides and r.dtype == nd.dtype:
+        y = new(ndarray)
+        y._cell = c
+        return y
+    y = new(ndarray)
+    y._cell = c
+    y._place = Place(s, r)
+    return y
+
+
 def hot_cell(x):
     """Decide now, before NumPy holds references, whether the memory of `x` is its own."""
     if x._cell is None and x._nd is not None:
@@ -90,10 +165,19 @@ def hot_cell(x):
 
 
 def setitem(x, key, value):
+    if type(value) is ndarray:
+        if key is Ellipsis or (type(key) is slice and key == _ALL):
+            if bind.assign(x, value) is not None:
+                return
+        if value._nd is None and basic(key) and bind.store(x, key, value) is not None:
+            return
     seen = []
     key = unwrap(key, seen)
     value = unwrap(value, seen)
     writable(x)[key] = value
+
+
+_ALL = slice(None)
 
 
 def adopt_class(x, y):
@@ -110,17 +194,6 @@ def as_class(y, cls, parent):
     if finalize is not None:
         finalize(parent)
     return z
-
-
-# ------------------------------------------------------------------------------------------------ pending content
-def settle(x):
-    """The NumPy array of an `x` whose content is pending or has moved."""
-    return x._nd
-
-
-def release(x):
-    """The NumPy array of an `x` that is about to be written, after all who read it are served."""
-    return real(x)
 
 
 # ------------------------------------------------------------------------------------------------ construction
@@ -195,14 +268,14 @@ RARE = {
     "__str__": lambda x: str(real(x)),
     "__divmod__": _divmod,
     "__rdivmod__": _rdivmod,
-    "shape": lambda x: real(x).shape,
-    "dtype": lambda x: real(x).dtype,
-    "ndim": lambda x: real(x).ndim,
-    "size": lambda x: real(x).size,
+    "shape": lambda x: bind.look(x).shape,
+    "dtype": lambda x: bind.look(x).dtype,
+    "ndim": lambda x: bind.look(x).ndim,
+    "size": lambda x: bind.look(x).size,
     "set shape": _set_shape,
     "set dtype": _set_dtype,
-    "T": lambda x: method_call(_NDARRAY.transpose, x, (), {}),
-    "reshape": lambda x, *args, **kwargs: method_call(_NDARRAY.reshape, x, args, kwargs),
+    "T": lambda x: moved(x, _NDARRAY.transpose, (), {}),
+    "reshape": lambda x, *args, **kwargs: moved(x, _NDARRAY.reshape, args, kwargs),
 }
 
 
@@ -211,6 +284,29 @@ def rare(name, x, args, kwargs=None):
 
 
 def call_ufunc(raw, args, kwargs):
+    """A ufunc call that is not small, or has keywords."""
+    prim = bind.PRIMITIVES.get(raw)
+    if prim is not None and len(args) == raw.nin:
+        if not kwargs:
+            r = bind.elementwise(prim, args)
+            if r is not None:
+                return r
+        elif len(kwargs) == 1 and "out" in kwargs:
+            out = kwargs["out"]
+            if type(out) is tuple and len(out) == 1:
+                out = out[0]
+            if type(out) is ndarray:
+                r = bind.into(prim, args, out)
+                if r is not None:
+                    return r
+    elif prim is not None and len(args) == raw.nin + 1 and not kwargs and type(args[-1]) is ndarray:
+        r = bind.into(prim, args[:-1], args[-1])
+        if r is not None:
+            return r
+    if len(args) > raw.nin:
+        for x in args[raw.nin :]:
+            if isinstance(x, ndarray):
+                writable(x)
     return call(raw, args, kwargs)
 
 
@@ -219,7 +315,7 @@ hot.install_operators(hot_operators)
 hot.install(
     {
         "binary": binary, "reflected": reflected, "inplace": inplace, "unary": unary, "power": power,
-        "getitem": getitem, "setitem": setitem, "call": call_ufunc, "settle": settle, "release": release,
+        "getitem": getitem, "setitem": setitem, "call": call_ufunc, "settle": bind.settle, "release": bind.release,
         "method": rare,
     }
 )  # fmt: skip
@@ -245,13 +341,29 @@ def method_call(raw, x, args, kwargs):
     return adopt_class(x, rewrap(r, seen))
 
 
+def moved(x, raw, args, kwargs):
+    """A movement method (transpose, reshape ...): a view of a pending array stays pending."""
+    if x._nd is None:
+        r = pending_view(x, lambda nd: raw(nd, *args, **kwargs))
+        if r is not None:
+            return r
+    return method_call(raw, x, args, kwargs)
+
+
 def cell_of_large(x):
     if not hot_is_small(x._nd):
         cell_of(x)
 
 
 def hot_is_small(nd):
-    return nd.size < 32768
+    return nd.size < hot.get_lazy_from()
+
+
+def _configured(settings):
+    hot.set_lazy_from(max(settings.lazy_from, 0) if settings.lazy else 1 << 62)
+
+
+config.listen(_configured)
 
 
 def _reading(name):

@@ -1,6 +1,7 @@
+cdef class Node
 cdef class Storage:
     cdef public object full
-    cdef public object node
+    cdef public Node node
     cdef public list readers
     cdef public bint live
     cdef public Py_ssize_t uses
@@ -10,6 +11,7 @@ cdef class Storage:
 cdef class Cell:
     cdef public Storage storage
     cdef public int marked
+    cdef public object owner
     cdef object __weakref__
 
 cdef class Node:
@@ -19,14 +21,12 @@ cdef class Node:
     cdef public object in_dtypes
     cdef public object dtype
     cdef public tuple shape
-    cdef public object strides
+    cdef public object order
     cdef public Py_ssize_t count
     cdef public object where
+    cdef public bint warns
     cdef public bint ran
 
 cdef class Place:
+    cdef public object nd
     cdef public Storage storage
-    cdef public Py_ssize_t offset
-    cdef public tuple shape
-    cdef public tuple strides
-    cdef public object dtype

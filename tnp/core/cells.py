@@ -20,15 +20,19 @@ UNREADABLE = PENDING | MOVED | TRACED
 class Cell:
     """One block of memory as the program knows it: every array that shares the memory holds the cell."""
 
-    __slots__ = ("__weakref__", "marked", "storage")
+    __slots__ = ("__weakref__", "marked", "owner", "storage")
 
     def __init__(self, storage, marked):
         self.storage = storage
         self.marked = marked
+        self.owner = None
         storage.live = True
 
     def __del__(self):
-        self.storage.live = False
+        s = self.storage
+        s.live = False
+        if s.node is not None and s.uses == 0 and s.node.warns:
+            dropped.append(s)
 
 
 class Storage:
@@ -37,7 +41,7 @@ class Storage:
     Attributes
     ----------
     full : numpy.ndarray or None
-        The whole content; None while `node` is pending. The memory starts at its first element.
+        The whole content; None while `node` is pending. Its first element is the first of the memory.
     node : Node or None
     readers : list of weak references to storages, or None
         Pending storages whose nodes read this one.
@@ -66,42 +70,56 @@ class Node:
     Attributes
     ----------
     prim, params
-        What to do.
+        What to do; params is a tuple of (name, value).
     args : tuple
         Operands: `Storage` (the whole of it), `Place` (a part of one), or a NumPy scalar of the loop's dtype.
     in_dtypes, dtype
-        Of the loop.
-    shape, strides
-        Of the result; strides None is C order.
+        Of the loop, and of the result.
+    shape, order
+        Of the result; order lists axes from the slowest to the fastest in memory, None is C order.
     count : int
         Nodes below, itself included, repetitions counted.
     where : object
-        What warnings need: floating-point error state and the program's line (tnp/lazy/warn.py).
+        The program's line and floating-point error state (tnp/lazy/warn.py), None if it cannot warn.
+    warns : bool
+        Can it, or anything pending below it, warn?
+    ran : bool
+        Was it computed before, as part of another's kernel (it has warned then)?
     """
 
-    __slots__ = ("args", "count", "dtype", "in_dtypes", "params", "prim", "ran", "shape", "strides", "where")
+    __slots__ = ("args", "count", "dtype", "in_dtypes", "order", "params", "prim", "ran", "shape", "warns", "where")
 
-    def __init__(self, prim, params, args, in_dtypes, dtype, shape, strides, count, where):
+    def __init__(self, prim, params, args, in_dtypes, dtype, shape, order, count, where):
         self.prim = prim
         self.params = params
         self.args = args
         self.in_dtypes = in_dtypes
         self.dtype = dtype
         self.shape = shape
-        self.strides = strides
+        self.order = order
         self.count = count
         self.where = where
+        self.warns = False
         self.ran = False
 
 
 class Place:
-    """A strided part of a storage: byte offset from its first byte, and what an array of it looks like."""
+    """A part of a storage.
 
-    __slots__ = ("dtype", "offset", "shape", "storage", "strides")
+    Attributes
+    ----------
+    storage : Storage
+    nd : numpy.ndarray
+        A view of the storage's memory; while the storage is pending, the same view of the phantom (phantom.py):
+        its distance from the first byte, shape, strides and dtype.
+    """
 
-    def __init__(self, storage, offset, shape, strides, dtype):
+    __slots__ = ("nd", "storage")
+
+    def __init__(self, storage, nd):
         self.storage = storage
-        self.offset = offset
-        self.shape = shape
-        self.strides = strides
-        self.dtype = dtype
+        self.nd = nd
+
+
+# Storages with operations that could warn, which the program let go before they were computed
+dropped = []

@@ -1,0 +1,537 @@
+"""Recording operations on arrays: what is checked at the call, what is recorded, and what must run at once.
+
+Every function here returns None where the operation has to run at once, through NumPy, which then raises what there
+is to raise. This module is also compiled by Cython.
+"""
+
+import weakref
+
+import numpy as _np
+
+from tnp import hot
+from tnp.backends.cpu.engine import CpuBackend
+from tnp.core.cells import Cell, Place, Storage, dropped
+from tnp.core.config import config
+from tnp.core.native import address
+from tnp.hot import cell_of, ndarray, new, root
+from tnp.lazy import phantom as _phantom
+from tnp.lazy.graph import GROUP, pending_readers, record
+from tnp.lazy.schedule import Schedule, lock
+from tnp.lazy.warn import error_modes, here
+from tnp.ops.elementwise import PRIMITIVES, QUIET, REDUCTIONS, cast_p, where_p
+
+PENDING, READERS, MOVED, TRACED, SHARED = 1, 2, 4, 8, 16
+NUMERIC = frozenset("?bBhHiIlLqQefdFD")
+RETAIN = 8  # a result this many times smaller than what it reads does not wait
+
+_NDARRAY = _np.ndarray
+_GENERIC = _np.generic
+_WEAK = frozenset({int, float, complex})
+
+backend = CpuBackend()
+schedule = Schedule(backend)
+_loops = {}  # (primitive, dtypes) -> (dtypes of the loop, dtype of the result), or None
+
+
+class Operand:
+    """An operand of a recorded operation: what it is for the graph, shape, memory order, dtype."""
+
+    __slots__ = ("array", "order", "ref", "shape", "size", "type")
+
+
+# ------------------------------------------------------------------------------------------------ state of an array
+def settle(x):
+    """The NumPy array of `x`, whose content may be pending or have moved to other memory."""
+    c = x._cell
+    if c is None:
+        return x._nd
+    s = c.storage
+    with lock:
+        if s.node is not None:
+            schedule.force(s)
+        if c.marked & PENDING:
+            c.marked &= ~PENDING
+        nd = x._nd
+        if nd is None:
+            p = x._place
+            nd = s.full if p is None else _phantom.realise(p.nd, s.full)
+            x._place = None
+            x._nd = nd
+        elif c.marked & MOVED:
+            old, now = root(nd), root(s.full)
+            if old is not now:
+                x._nd = nd = _phantom.at(s.full, address(nd) - address(old), nd)
+        if dropped:
+            schedule.finish_dropped()
+    return nd
+
+
+def release(x):
+    """The NumPy array of `x`, which is about to be written: those who still have to see the old content are served."""
+    nd = settle(x)
+    c = x._cell
+    if c is not None and c.marked & READERS:
+        with lock:
+            schedule.serve(c.storage)
+            c.marked &= ~READERS
+    return nd
+
+
+def is_shared(c):
+    """Can foreign code see the memory?"""
+    if c.marked & SHARED:
+        return True
+    e = c.storage.export
+    return e is not None and e() is not None
+
+
+def look(x):
+    """Shape, size, dtype and the pending or real array of `x`, without computing anything."""
+    c = x._cell
+    if x._nd is not None:
+        return x._nd
+    p = x._place
+    if p is not None:
+        return p.nd
+    s = c.storage
+    if s.node is None:
+        return settle(x)
+    ph = _phantom.phantom(s.node.shape, s.node.dtype, s.node.order)
+    return ph if ph is not None else settle(x)
+
+
+def pending_whole(x):
+    """The pending storage that is all of `x`, or None."""
+    c = x._cell
+    if x._nd is None and x._place is None and c is not None:
+        s = c.storage
+        if s.node is not None:
+            return s
+    return None
+
+
+# ------------------------------------------------------------------------------------------------ operands
+def operand(x):
+    """`Operand` of an array, or None if it cannot be part of anything recorded."""
+    o = Operand()
+    s = pending_whole(x)
+    if s is not None:
+        node = s.node
+        o.array, o.ref, o.shape, o.order, o.type = x, s, node.shape, node.order, node.dtype
+        o.size = _size(node.shape)
+        return o
+    c = x._cell
+    if c is not None and c.marked & (PENDING | MOVED):
+        s = c.storage
+        if s.node is None:
+            settle(x)
+        elif x._nd is not None:  # a view from before a pending write to the whole
+            nd = x._nd
+            ph = _phantom.phantom(s.node.shape, s.node.dtype, s.node.order)
+            if ph is None:
+                settle(x)
+            else:
+                p = _phantom.at(ph, address(nd) - address(root(nd)), nd)
+                o.array, o.ref, o.shape, o.type = x, Place(s, p), p.shape, p.dtype
+                o.order, o.size = p, p.size
+                return o
+        else:
+            p = x._place.nd
+            o.array, o.ref, o.shape, o.type = x, Place(s, p), p.shape, p.dtype
+            o.order, o.size = p, p.size
+            return o
+    nd = None  # references would make the memory look shared
+    if c is None:
+        c = cell_of(x)
+    nd = x._nd
+    if c.marked & SHARED or (c.storage.export is not None and is_shared(c)):
+        return None
+    s = c.storage
+    o.array, o.shape, o.type, o.size = x, nd.shape, nd.dtype, nd.size
+    o.ref = s if nd is s.full else Place(s, nd)
+    o.order = None if nd.flags.c_contiguous else nd
+    return o
+
+
+def _size(shape):
+    n = 1
+    for k in shape:
+        n *= k
+    return n
+
+
+def broadcast(a, b):
+    """Shape of the result, or None if NumPy has to say that there is none."""
+    if a == b:
+        return a
+    if len(a) < len(b):
+        a, b = b, a
+    out = list(a)
+    lead = len(a) - len(b)
+    for i, n in enumerate(b):
+        m = a[lead + i]
+        if m != n:
+            if m == 1:
+                out[lead + i] = n
+            elif n != 1:
+                return None
+    return tuple(out)
+
+
+def memory_order(operands, shape):
+    """Axes of the result from the slowest to the fastest, None for C order: NumPy's order "K"."""
+    for o in operands:
+        if o.__class__ is Operand and o.order is not None:
+            break
+    else:
+        return None
+    arrays = []
+    for o in operands:
+        if o.__class__ is Operand:
+            if o.order is None or o.order.__class__ is tuple:
+                ph = _phantom.phantom(o.shape, o.type, o.order)
+                if ph is None:
+                    return False
+                arrays.append(ph)
+            else:
+                arrays.append(o.order)
+    if all(_c_ordered(a) for a in arrays):
+        return None
+    it = _np.nditer(
+        [*arrays, None], ["refs_ok", "zerosize_ok", "multi_index"], [["readonly"]] * len(arrays) + [["writeonly", "allocate"]],
+        op_dtypes=[None] * len(arrays) + [_np.dtype("i1")],
+    )  # fmt: skip
+    made = it.operands[-1]
+    order = tuple(int(i) for i in _np.argsort([-s for s in made.strides], kind="stable"))
+    return None if order == tuple(range(len(shape))) else order
+
+
+def _c_ordered(a):
+    last = None
+    for n, s in zip(a.shape, a.strides, strict=True):
+        if n != 1 and s != 0:
+            s = abs(s)
+            if last is not None and s > last:
+                return False
+            last = s
+    return True
+
+
+def find_loop(prim, types):
+    """Dtypes of NumPy's loop for operands of these dtypes (or int, float, complex); None if it is not numeric."""
+    key = (prim, types)
+    try:
+        return _loops[key]
+    except KeyError:
+        pass
+    found = None
+    try:
+        if all(t in _WEAK or (t.char in NUMERIC and t.isnative) for t in types):
+            *ins, out = prim.ufunc.resolve_dtypes((*types, None))
+            if all(d.char in NUMERIC for d in (*ins, out)):
+                found = (tuple(ins), out)
+    except (TypeError, ValueError):
+        found = None
+    if found is not None and prim.name in ("power", "float_power") and found[1].kind in "iu":
+        found = None  # negative powers of integers raise, and that depends on the values
+    if found is not None and prim.name in ("gcd", "lcm", "ldexp"):
+        found = None if found[1].kind in "iu" else found
+    _loops[key] = found
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ elementwise
+def elementwise(prim, args, target=None):
+    """The recorded result of an elementwise operation, a tnp array; None if it has to run at once.
+
+    `target`, a tnp array, is the destination of an in-place operation: the result is its next content.
+    """
+    operands, types = [], []
+    large = False
+    limit = hot.get_lazy_from()
+    for x in args:
+        t = type(x)
+        if t is ndarray:
+            o = operand(x)
+            if o is None:
+                return None
+            operands.append(o)
+            types.append(o.type)
+            if o.size >= limit or o.ref.__class__ is Storage and o.ref.node is not None:
+                large = True
+        elif t in _WEAK:
+            operands.append(x)
+            types.append(t)
+        elif t is bool:
+            operands.append(x)
+            types.append(_np.dtype(bool))
+        elif isinstance(x, _GENERIC) and x.dtype.char in NUMERIC:
+            operands.append(x)
+            types.append(x.dtype)
+        else:
+            return None
+    if not large:
+        return None
+    loop = find_loop(prim, tuple(types))
+    if loop is None:
+        return None
+    return _finish(prim, (), operands, loop[0], loop[1], target)
+
+
+def _finish(prim, params, operands, ins, dtype, target):
+    shape, refs, leaf = None, [], 0
+    for o, d in zip(operands, ins, strict=True):
+        if o.__class__ is Operand:
+            shape = o.shape if shape is None else broadcast(shape, o.shape)
+            if shape is None:
+                return None
+            refs.append(o.ref)
+            s = o.ref if o.ref.__class__ is Storage else o.ref.storage
+            if s.node is None:
+                leaf = max(leaf, s.full.nbytes)
+        else:
+            try:
+                refs.append(d.type(o))
+            except (OverflowError, TypeError, ValueError):
+                return None  # 300 for uint8, a complex for a float: NumPy says what it is
+    size = _size(shape)
+    nbytes = size * dtype.itemsize
+    if size < hot.get_lazy_from() or size == 0 or leaf > RETAIN * nbytes or nbytes > config.memory_limit_of_one():
+        return None
+    where = None
+    if prim not in QUIET and (dtype.kind in "fc" or prim.name in ("floor_divide", "remainder", "fmod", "astype")):
+        modes = error_modes()
+        if modes is None:
+            return None
+        where = here(modes)
+    if target is None:
+        order = memory_order(operands, shape)
+        if order is False:
+            return None
+    else:
+        order = _order_of(target)
+        if order is False or shape != look(target).shape:
+            return None
+    with lock:
+        for o in operands:
+            if o.__class__ is Operand:
+                o.array._cell.marked |= READERS
+        s = record(prim, params, tuple(refs), ins, dtype, shape, order, where)
+        if target is not None:
+            return renew(target, s)
+        x = new(ndarray)
+        x._cell = Cell(s, PENDING)
+        if s.node.count > GROUP:
+            schedule.force(s)
+    return x
+
+
+def select(c, x, y):
+    """`numpy.where` of three operands, recorded; None if it has to run at once."""
+    operands, types, large = [], [], False
+    for a in (c, x, y):
+        t = type(a)
+        if t is ndarray:
+            o = operand(a)
+            if o is None:
+                return None
+            large = large or o.size >= hot.get_lazy_from()
+            operands.append(o)
+            types.append(o.type)
+        elif t in _WEAK or t is bool or isinstance(a, _GENERIC):
+            operands.append(a)
+            types.append(t if t in _WEAK else _np.dtype(bool) if t is bool else a.dtype)
+        else:
+            return None
+    if not large or any(t not in _WEAK and (t.char not in NUMERIC or not t.isnative) for t in types):
+        return None
+    if types[0] != _np.dtype(bool):
+        return None
+    weak = [types[i] if types[i] not in _WEAK else operands[i] for i in (1, 2)]
+    try:
+        dtype = _np.result_type(*weak)
+    except (TypeError, OverflowError):
+        return None
+    return _finish(where_p, (), operands, (types[0], dtype, dtype), dtype, None)
+
+
+def cast(x, dtype):
+    """A recorded conversion to another dtype, as an independent array; None if it has to run at once."""
+    o = operand(x)
+    if o is None or dtype.char not in NUMERIC or o.type.char not in NUMERIC or not (dtype.isnative and o.type.isnative):
+        return None
+    if o.size < hot.get_lazy_from() or o.type.kind == "c" != dtype.kind:
+        return None  # dropping imaginary parts has a warning of its own
+    return _finish(cast_p, (("dtype", dtype),), [o], (o.type,), dtype, None)
+
+
+# ------------------------------------------------------------------------------------------------ writes to the whole
+def _order_of(x):
+    """Memory order of an array that is the whole of its storage; False if its next content cannot be pending."""
+    c = x._cell
+    s = pending_whole(x)
+    if s is not None:
+        return s.node.order
+    if c is None:
+        c = cell_of(x)
+    if is_shared(c):
+        return False
+    nd = settle(x) if c.marked & (PENDING | MOVED) else x._nd
+    if nd is not c.storage.full or not nd.flags.writeable:
+        return False
+    if nd.flags.c_contiguous:
+        return None
+    return tuple(range(nd.ndim))[::-1] if nd.flags.f_contiguous else False
+
+
+def renew(x, s):
+    """The pending storage `s` is the next content of the array `x`; whoever reads the old one keeps it."""
+    c = x._cell
+    old = c.storage
+    old.live = False
+    if old.node is not None and old.uses == 0 and old.node.warns:
+        dropped.append(old)
+    s.live = True
+    c.storage = s
+    c.marked = (c.marked & ~READERS) | PENDING | MOVED
+    x._nd = x._place = None
+    if s.node.count > GROUP:
+        schedule.force(s)
+    return x
+
+
+def inplace(prim, a, b):
+    """``a op= b`` as a pending write to the whole of `a`; None if it has to run at once."""
+    if type(a) is not ndarray:
+        return None
+    s = pending_whole(a)
+    type_a = s.node.dtype if s is not None else look(a).dtype
+    types = (type_a, type(b) if type(b) in _WEAK else _np.dtype(bool) if type(b) is bool else getattr(b, "dtype", None))
+    if types[1] is None:
+        return None
+    loop = find_loop(prim, types)
+    if loop is None or loop[1] != type_a:
+        return None
+    if _order_of(a) is False:
+        return None
+    return elementwise(prim, (a, b), a)
+
+
+def into(prim, args, out):
+    """A ufunc call with ``out=``, as a pending write to the whole of `out`; None if it has to run at once."""
+    if _order_of(out) is False:
+        return None
+    types = tuple(type(x) if type(x) in _WEAK else _np.dtype(bool) if type(x) is bool else getattr(x, "dtype", None) for x in args)
+    if None in types:
+        return None
+    loop = find_loop(prim, types)
+    if loop is None or loop[1] != look(out).dtype:
+        return None
+    return elementwise(prim, args, out)
+
+
+def assign(x, value):
+    """``x[...] = value`` as a pending write to the whole of `x`; None if it has to run at once."""
+    if type(value) is not ndarray or type(x) is not ndarray or _order_of(x) is False:
+        return None
+    o = operand(value)
+    shape = look(x).shape
+    if o is None or o.type != look(x).dtype or o.shape != shape or o.size < hot.get_lazy_from():
+        return None
+    return _finish(cast_p, (("dtype", o.type),), [o], (o.type,), o.type, x)
+
+
+def store(x, key, value):
+    """``x[key] = value``, for a pending `value`, as one kernel into the destination; None if that cannot be."""
+    if type(value) is not ndarray or type(x) is not ndarray:
+        return None
+    v = pending_whole(value)
+    if v is None:
+        return None
+    with lock:
+        nd = settle(x)
+        c = cell_of(x)
+        place = nd[key]
+        if type(place) is not _NDARRAY or not place.flags.writeable or place.shape != v.node.shape:
+            return None
+        if place.dtype != v.node.dtype or is_shared(c) or place.base is not root(nd):
+            return None
+        schedule.store(c.storage, place, v)
+        if c.storage.readers is None:
+            c.marked &= ~READERS
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ reductions
+def reduce(ufunc, x, axis, keepdims, dtype=None):
+    """``ufunc.reduce(x, axis, keepdims=...)`` through the engine, finished; None if NumPy should do it."""
+    prim = REDUCTIONS.get(ufunc)
+    if prim is None or type(x) is not ndarray:
+        return None
+    s = pending_whole(x)
+    if s is None:
+        nd = look(x)
+        if nd.size < hot.get_lazy_from():
+            return None
+    o = operand(x)
+    if o is None or o.type.char not in NUMERIC or not o.type.isnative or o.size < hot.get_lazy_from():
+        return None
+    ndim = len(o.shape)
+    if axis is None:
+        axes = tuple(range(ndim))
+    else:
+        try:
+            axes = tuple(sorted(int(a) + ndim if a < 0 else int(a) for a in (axis if type(axis) is tuple else (axis,))))
+        except (TypeError, ValueError):
+            return None
+        if len(set(axes)) != len(axes) or any(a < 0 or a >= ndim for a in axes):
+            return None
+    loop = _reduce_loop(ufunc, o.type, dtype)
+    if loop is None:
+        return None
+    shape = tuple(1 if i in axes else n for i, n in enumerate(o.shape)) if keepdims else tuple(
+        n for i, n in enumerate(o.shape) if i not in axes
+    )
+    where = None
+    if ufunc in (_np.add, _np.multiply) and loop.kind in "fc":
+        modes = error_modes()
+        if modes is None:
+            return None
+        where = here(modes)
+    with lock:
+        s = record(prim, (("axis", axes), ("keepdims", bool(keepdims))), (o.ref,), (loop,), loop, shape, None, where)
+        s.live = True
+        schedule.force(s)
+        full = s.full
+    if not shape:
+        return full[()]
+    r = new(ndarray)
+    r._nd = full
+    return r
+
+
+def _reduce_loop(ufunc, dtype, wanted):
+    """Dtype in which a reduction runs."""
+    if ufunc in (_np.logical_and, _np.logical_or):
+        return _np.dtype(bool) if dtype.char == "?" and wanted is None else None
+    if wanted is not None:
+        return None
+    if ufunc in (_np.add, _np.multiply) and dtype.kind in "bui":
+        return None if dtype.kind == "b" or dtype.itemsize < 8 else dtype
+    return dtype
+
+
+def copy(x):
+    """An independent copy in C order, recorded; None if it has to run at once."""
+    return None
+
+
+def evaluate(*arrays):
+    """Finish pending work on the arrays (all of it on those given), and return them."""
+    for x in arrays:
+        if isinstance(x, ndarray):
+            settle(x)
+    return arrays[0] if len(arrays) == 1 else arrays
+
+
+__all__ = ["PRIMITIVES", "pending_readers", "weakref"]

@@ -1,0 +1,62 @@
+"""Recording: a primitive that has not run is a node; the storage that it will fill knows it, and is known to what it reads.
+
+Readers are weak references in a list on the storage they read. Those that have gone are swept when the list has
+doubled, so recording stays O(1).
+"""
+
+import weakref
+
+from tnp.core.cells import Node, Place, Storage
+
+GROUP = 400  # nodes of one kernel at most; more are run at once
+
+_sweep_at = 32
+
+
+def record(prim, params, args, in_dtypes, dtype, shape, order, where):
+    """A storage that ``prim(*args)`` will fill.
+
+    Parameters
+    ----------
+    args : tuple of Storage, Place, or NumPy scalar
+        A `Place` is a part of a storage (or the whole of it, differently strided).
+    order : tuple of int or None
+        Axes from the slowest to the fastest in memory; None is C order.
+    where : object
+        What warnings need (tnp/lazy/warn.py), or None if the operation cannot warn.
+    """
+    count = 1
+    warns = where is not None
+    for a in args:
+        t = type(a)
+        s = a if t is Storage else a.storage if t is Place else None
+        if s is not None and s.node is not None:
+            count += s.node.count
+            warns = warns or s.node.warns
+    node = Node(prim, params, args, in_dtypes, dtype, shape, order, count, where)
+    node.warns = warns
+    out = Storage(None, node)
+    me = weakref.ref(out)
+    for a in args:
+        t = type(a)
+        s = a if t is Storage else a.storage if t is Place else None
+        if s is not None:
+            s.uses += 1
+            readers = s.readers
+            if readers is None:
+                s.readers = [me]
+            else:
+                readers.append(me)
+                n = len(readers)
+                if n >= _sweep_at and n & (n - 1) == 0:
+                    s.readers = [r for r in readers if r() is not None]
+    return out
+
+
+def pending_readers(storage):
+    """Pending storages that read `storage`."""
+    if not storage.readers:
+        return []
+    found = [s for r in storage.readers if (s := r()) is not None and s.node is not None]
+    storage.readers = [weakref.ref(s) for s in found] if found else None
+    return found

@@ -1,0 +1,59 @@
+"""Views of memory that is not there yet: NumPy makes them, on address space that only reads as zeros.
+
+So a slice, transpose or reshape of a pending array has NumPy's own rules and errors, and forces nothing.
+"""
+
+import mmap
+
+import numpy as np
+
+from tnp.core.native import address
+
+_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # new in Python 3.14
+_space = None
+_start = 0
+
+
+def _reserve():
+    """Address space without memory behind it: as much as the system gives, up to 1 TiB."""
+    global _space, _start
+    size = 1 << 40
+    while _space is None:
+        try:
+            region = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE, prot=mmap.PROT_READ)
+            _space = np.frombuffer(region, np.uint8)
+        except (OSError, ValueError):
+            size >>= 1
+            if size < 1 << 26:
+                raise
+    _start = address(_space)
+
+
+def phantom(shape, dtype, order):
+    """An array that looks as the storage will, or None if it is too large for the reserved address space."""
+    if _space is None:
+        _reserve()
+    try:
+        if order is None:
+            return np.ndarray(shape, dtype, _space)
+        return np.ndarray([shape[i] for i in order], dtype, _space).transpose(np.argsort(order))
+    except TypeError:  # buffer is too small
+        return None
+
+
+def is_phantom(nd):
+    """Does this NumPy array view the reserved address space?"""
+    return _space is not None and nd.base is _space
+
+
+def realise(nd, full):
+    """The view of `full` that `nd` is of the phantom."""
+    return at(full, address(nd) - _start, nd)
+
+
+def at(full, offset, like):
+    """A view of the memory of `full`, `offset` bytes from its start, that looks like the array `like`."""
+    base = full.base if type(full.base) is np.ndarray else full
+    if not base.flags.c_contiguous:
+        base = base.transpose(np.argsort([-s for s in base.strides], kind="stable"))
+    return np.ndarray(like.shape, like.dtype, base, offset, like.strides)

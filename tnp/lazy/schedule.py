@@ -1,0 +1,185 @@
+"""Running what is pending: which storages get memory, the backend's call, and the warnings of what ran."""
+
+import threading
+
+import numpy as np
+
+from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
+from tnp.core.cells import Place, Storage, dropped
+from tnp.core.primitive import Reduction
+from tnp.lazy.fusion import build, collect, view
+from tnp.lazy.graph import pending_readers
+from tnp.lazy.warn import give, happened
+
+lock = threading.RLock()
+_FLAG = {"divide": DIVIDE, "over": OVERFLOW, "under": UNDERFLOW, "invalid": INVALID}
+
+
+class Schedule:
+    """Runs pending storages on one backend."""
+
+    def __init__(self, backend):
+        self.backend = backend
+        self.kernels = 0
+
+    def force(self, storage):
+        """Give `storage` its memory."""
+        if storage.node is not None:
+            self.run([storage])
+
+    def run(self, targets):
+        """Compute the storages `targets` (of one shape) in one kernel."""
+        with lock:
+            order = collect(targets, self.force, self.backend.fusible)
+            targets = [t for t in targets if t.node is not None]
+            if not targets:
+                return
+            outputs = {}
+            for s in order:
+                if s in targets or (s.live and (s.uses > 1 or s.node.ran)):
+                    outputs[s] = self.allocate(s.node)
+            self.launch(order, outputs)
+            settle(outputs)
+
+    def allocate(self, node):
+        order = node.order
+        if order is None:
+            return self.backend.empty(node.shape, node.dtype)
+        full = self.backend.empty(tuple(node.shape[i] for i in order), node.dtype)
+        return full.transpose(np.argsort(order))
+
+    def launch(self, order, outputs):
+        """Run the storages `order` as one kernel into ``outputs`` (storage -> destination), with their warnings."""
+        self.kernels += 1
+        flags = self.backend.run(build(order, outputs))
+        if flags:
+            replay(order, flags)
+        for s in order:
+            s.node.ran = True
+
+    def serve(self, storage, but=()):
+        """Run everything pending that reads `storage`, except the storages `but`: it is about to be written."""
+        waiting = [s for s in pending_readers(storage) if s not in but]
+        by_shape = {}
+        for s in waiting:
+            for top in roots(s):
+                if top not in but:
+                    by_shape.setdefault(top.node.shape, {})[top] = None
+        for same in by_shape.values():
+            self.run([s for s in same if s.node is not None])
+
+    def finish_dropped(self):
+        """Run, without results, operations that could warn and that the program let go."""
+        while dropped:
+            s = dropped.pop()
+            if s.node is not None and not s.node.ran and s.uses == 0:
+                with lock:
+                    order = collect([s], self.force, self.backend.fusible)
+                    if s.node is not None:
+                        self.launch(order, {s: self.allocate(s.node)})
+                        s.node = None
+
+    def store(self, dest, place, value):
+        """Write the pending storage `value` straight into `place`, a view of the memory of the storage `dest`.
+
+        As if copied first: where the value depends on the memory that changes, it goes through a buffer; storages
+        inside it that somebody else still wants are kept.
+        """
+        with lock:
+            order = collect([value], self.force, self.backend.fusible)
+            inside = set(order)
+            self.serve(dest, inside)
+            order = [s for s in order if s.node is not None]
+            if value.node is None:
+                place[...] = value.full
+                return
+            touched, clash = set(), False
+            for s in order:
+                for a in s.node.args:
+                    p = a if type(a) is Storage else a.storage if type(a) is Place else None
+                    if p in touched:
+                        touched.add(s)
+                    elif p is dest:
+                        nd = view(a) if type(a) is Place else dest.full
+                        if np.may_share_memory(nd, place):
+                            touched.add(s)
+                            clash = True
+            outputs = {}
+            for s in order:
+                wanted = s.live and (s.uses > 1 or s.node.ran)
+                if s in touched:
+                    wanted = s.live or any(u not in inside for u in pending_readers(s))
+                if wanted or (s is value and clash):
+                    outputs[s] = self.allocate(s.node)
+            if value in outputs:
+                self.launch(order, outputs)
+                place[...] = outputs[value]
+                if not value.live and not pending_readers(value):
+                    del outputs[value]
+            else:
+                self.launch(order, {**outputs, value: place})
+            settle(outputs)
+
+
+def settle(outputs):
+    """The storages have their memory; their nodes let go of what they read."""
+    for s, nd in outputs.items():
+        s.full = nd
+        s.node = None
+
+
+def roots(storage):
+    """The pending storages above `storage`, itself included, that somebody holds."""
+    found, stack, seen = [], [storage], {storage}
+    while stack:
+        s = stack.pop()
+        if s.live:
+            found.append(s)
+            continue
+        above = pending_readers(s)
+        if not above:
+            found.append(s)
+        for u in above:
+            if u not in seen:
+                seen.add(u)
+                stack.append(u)
+    return found
+
+
+def replay(order, flags):
+    """Find out which operation raised which flag, by running them one by one through NumPy, and warn."""
+    if not any(s.node.where is not None and not s.node.ran and _asks(s.node.where, flags) for s in order):
+        return
+    values, due = {}, []
+    for s in order:
+        node = s.node
+        args = []
+        for a, dtype in zip(node.args, node.in_dtypes, strict=True):
+            x = values[a] if a in values else a.full if type(a) is Storage else view(a) if type(a) is Place else a
+            args.append(x)
+        values[s], kinds = happened(lambda node=node, args=args: evaluate(node, args))
+        if kinds and node.where is not None and not node.ran:
+            due.append((node.where, name_of(node), kinds))
+    for where, name, kinds in due:
+        give(where, name, kinds)
+
+
+def _asks(where, flags):
+    return any(mode == "warn" and flags & _FLAG[kind] for kind, mode in where.modes.items())
+
+
+def evaluate(node, args):
+    """One operation through NumPy itself."""
+    params = dict(node.params)
+    prim = node.prim
+    if isinstance(prim, Reduction):
+        return prim.ufunc.reduce(args[0], dtype=node.in_dtypes[0], **params)
+    if prim.ufunc is None:
+        return prim.impl(*args, **params)
+    return prim.ufunc(*args, signature=(*node.in_dtypes, node.dtype))
+
+
+def name_of(node):
+    if isinstance(node.prim, Reduction):
+        return "reduce"
+    return node.prim.ufunc.__name__ if node.prim.ufunc is not None else "cast"
