@@ -17,6 +17,12 @@ COMPILED = [
     "tnp/hot.py",
     "tnp/host.py",
     "tnp/bind.py",
+    "tnp/ops/reductions.py",
+    "tnp/ops/selection.py",
+    "tnp/lazy/graph.py",
+    "tnp/lazy/fusion.py",
+    "tnp/lazy/schedule.py",
+    "tnp/lazy/warn.py",
     "tnp/ndarray.py",
 ]
 

@@ -18,7 +18,7 @@ from tnp.lazy import phantom as _phantom
 from tnp.lazy.graph import GROUP, pending_readers, record
 from tnp.lazy.schedule import Schedule, lock
 from tnp.lazy.warn import error_modes, here
-from tnp.ops.elementwise import PRIMITIVES, QUIET, REDUCTIONS, cast_p, where_p
+from tnp.core.elementwise import PRIMITIVES, QUIET, REDUCTIONS, cast_p, where_p
 
 PENDING, READERS, MOVED, TRACED, SHARED = 1, 2, 4, 8, 16
 NUMERIC = frozenset("?bBhHiIlLqQefdFD")
@@ -323,6 +323,8 @@ def _finish(prim, params, operands, ins, dtype, target):
         x._cell = Cell(s, PENDING)
         if s.node.count > GROUP:
             schedule.force(s)
+        if dropped:
+            schedule.finish_dropped()
     return x
 
 

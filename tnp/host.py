@@ -115,8 +115,13 @@ class HostFunction:
         self.__doc__ = raw.__doc__
         self.__module__ = getattr(raw, "__module__", None)
         self._binds = binds
+        self.native = None
 
     def __call__(self, *args, **kwargs):
+        if self.native is not None and takes(args, self._raw):
+            r = self.native(*args, **kwargs)
+            if r is not None:
+                return r
         if self._writes is not None:
             return self._call_writing(args, kwargs)
         return call(self._raw, args, kwargs)
@@ -174,6 +179,26 @@ def host_function(raw, name):
     f = _functions.get(key)
     if f is None:
         f = _functions[key] = HostFunction(raw, name, WRITES.get(name), isinstance(raw, types.FunctionType))
+    return f
+
+
+def takes(args, raw):
+    """Is there a tnp array among the first arguments? A native function has nothing to do with others."""
+    for x in args:
+        t = type(x)
+        if t is ndarray:
+            return True
+        if t is list or t is tuple:
+            for y in x:
+                if type(y) is ndarray:
+                    return True
+    return False
+
+
+def native(function, raw, name):
+    """The public function `raw` of NumPy, done by `function` where that does not return None."""
+    f = host_function(raw, name)
+    f.native = function
     return f
 
 

@@ -16,6 +16,7 @@ from tnp.core.cells import Place
 from tnp.core.config import config
 from tnp.hot import _as_view, cell_of, ndarray, new, real, root, ufunc, wrap, writable
 from tnp.host import call, rewrap, ufunc_of, unwrap
+from tnp.ops import reductions, selection
 
 _NDARRAY = _np.ndarray
 
@@ -368,9 +369,26 @@ config.listen(_configured)
 
 def _reading(name):
     raw = getattr(_NDARRAY, name)
+    function = NATIVE.get(name)
+    if function is not None:
+        quickly = function.native
 
-    def method(self, *args, **kwargs):
-        return method_call(raw, self, args, kwargs)
+        def method(self, *args, **kwargs):
+            if self._nd is None or not hot_is_small(self._nd):
+                r = quickly(self, *args, **kwargs)
+                if r is not None:
+                    return r
+            return method_call(raw, self, args, kwargs)
+
+    elif name in MOVING:
+
+        def method(self, *args, **kwargs):
+            return moved(self, raw, args, kwargs)
+
+    else:
+
+        def method(self, *args, **kwargs):
+            return method_call(raw, self, args, kwargs)
 
     return _named(method, name, raw)
 
@@ -392,12 +410,24 @@ def _named(method, name, raw):
     return method
 
 
+NATIVE = {**reductions.METHODS, **selection.METHODS}
+MOVING = frozenset("diagonal squeeze swapaxes transpose".split())
 READING = """
-all any argmax argmin argpartition argsort astype choose clip compress conj conjugate copy cumprod cumsum diagonal dot
+all any argmax argmin argpartition argsort choose clip compress conj conjugate copy cumprod cumsum diagonal dot
 dump dumps flatten getfield item max mean min nonzero prod ravel repeat round searchsorted squeeze std sum swapaxes
 take to_device tobytes tofile tolist trace transpose var
 """.split()
 WRITING = "byteswap fill partition put setfield sort".split()
+
+
+def astype(self, *args, **kwargs):
+    """`numpy.ndarray.astype`."""
+    if self._nd is None or not hot_is_small(self._nd):
+        if args and not (len(args) > 1 or kwargs):
+            r = selection.astype(self, args[0])
+            if r is not None:
+                return r
+    return method_call(_NDARRAY.astype, self, args, kwargs)
 
 
 def view(self, *args, **kwargs):
@@ -588,7 +618,7 @@ def __array_export__(self):
 
 
 METHODS = (
-    view, resize, setflags, to_numpy, __array__, __array_ufunc__, __array_function__, __array_wrap__, __reduce__,
+    astype, view, resize, setflags, to_numpy, __array__, __array_ufunc__, __array_function__, __array_wrap__, __reduce__,
     __reduce_ex__, __setstate__, __copy__, __deepcopy__, __array_namespace__, __dlpack__, __dlpack_device__,
     __arrow_array__, __sizeof__, __format__, __array_export__,
 )  # fmt: skip

@@ -1,0 +1,74 @@
+"""where, clip, round, astype, copy: elementwise functions that are not plain ufuncs."""
+
+import numpy as _np
+
+from tnp import bind
+from tnp.core.elementwise import PRIMITIVES
+from tnp.hot import ndarray
+from tnp.host import native
+
+_ABSENT = _np._NoValue
+
+
+def _where(condition, x=_ABSENT, y=_ABSENT, /):
+    return None if x is _ABSENT or y is _ABSENT else bind.select(condition, x, y)
+
+
+where = native(_where, _np.where, "where")
+
+
+def _clip(a, a_min=_ABSENT, a_max=_ABSENT, out=None, *, min=_ABSENT, max=_ABSENT, **kwargs):
+    """`numpy.clip` with both bounds is the clip ufunc, with one a minimum or maximum."""
+    if kwargs or out is not None or type(a) is not ndarray:
+        return None
+    if a_min is _ABSENT and a_max is _ABSENT:
+        a_min, a_max = min, max
+    elif min is not _ABSENT or max is not _ABSENT:
+        return None
+    low, high = (None if b is _ABSENT else b for b in (a_min, a_max))
+    if low is None and high is None:
+        return None
+    if low is None:
+        return bind.elementwise(PRIMITIVES[_np.minimum], (a, high))
+    if high is None:
+        return bind.elementwise(PRIMITIVES[_np.maximum], (a, low))
+    return bind.elementwise(PRIMITIVES[_np._core.umath.clip], (a, low, high))
+
+
+clip = native(_clip, _np.clip, "clip")
+
+
+def _round(a, decimals=0, out=None):
+    """`numpy.round` of floats: rint, between a multiplication and a division where decimals are asked for."""
+    if type(a) is not ndarray or out is not None or type(decimals) is not int or bind.look(a).dtype.char not in "fd":
+        return None
+    rint, multiply, divide = (PRIMITIVES[u] for u in (_np.rint, _np.multiply, _np.true_divide))
+    if decimals == 0:
+        return bind.elementwise(rint, (a,))
+    if abs(decimals) > 22:
+        return None
+    factor = 10.0 ** abs(decimals)
+    first, last = (multiply, divide) if decimals > 0 else (divide, multiply)
+    scaled = bind.elementwise(first, (a, factor))
+    if scaled is None:
+        return None
+    whole = bind.elementwise(rint, (scaled,))
+    return None if whole is None else bind.elementwise(last, (whole, factor))
+
+
+round = native(_round, _np.round, "round")
+around = native(_round, _np.around, "around")
+
+
+def astype(x, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    """`numpy.ndarray.astype`, recorded; None if it has to run at once."""
+    if type(x) is not ndarray or order != "K" or casting != "unsafe" or not copy:
+        return None
+    try:
+        dtype = _np.dtype(dtype)
+    except TypeError:
+        return None
+    return bind.cast(x, dtype)
+
+
+METHODS = {"clip": clip, "round": round}
