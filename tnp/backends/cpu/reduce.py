@@ -1,0 +1,597 @@
+"""Reductions in NumPy's order, fused with the elementwise steps that feed them.
+
+NumPy adds in the order in which the operand lies in memory, so first of all each operand is laid out as NumPy would
+have laid it out: its axes in the order of falling strides, neighbours that are both kept or both reduced merged. What
+remains is a short pattern, outermost first:
+
+    R, KR, RKR    results are folds of whole rows (pairwise for floats), outer rows one after the other
+    RK, KRK       rows are added to rows
+
+Any other pattern, dtype or ufunc is NumPy's: the operand is computed into memory and given to ``ufunc.reduce``. So is
+every order that a NumPy build does not confirm on a few hundred values.
+"""
+
+import ctypes
+import threading
+import time
+from array import array
+from collections import OrderedDict
+from functools import cache
+from itertools import pairwise
+from struct import Struct
+from typing import Any
+
+import numpy as np
+
+from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group, Step
+from tnp.backends.cpu import folds, memory, threads, walks
+from tnp.backends.cpu.compile import Compiled, common_functions, compiler
+from tnp.backends.cpu.emit import Program
+from tnp.backends.cpu.folds import Fold, fold_of
+from tnp.backends.cpu.inner_loops import BLOCK, POSITIONAL
+from tnp.backends.cpu.interpret import Flags, evaluate
+from tnp.backends.cpu.ir import code_of, size_of
+from tnp.backends.cpu.layout import layout_of
+from tnp.backends.cpu.plan import SCRATCH, UNIT, Plan, Unplannable
+from tnp.core.primitive import Elementwise, Reduction, cast_p
+
+MOST_KERNELS = 1000
+COMPILE_NS = 10_000_000  # what compiling costs
+THREADED_NS = 50_000  # work that is worth waking another thread
+CHUNK_NS = 20_000_000  # at most in one call, so that an interrupt acts soon
+PIECE = 1 << 16  # elements of a long row that one thread takes at a time
+WIDEST_PACKED = 256  # columns; shorter rows are computed several at a time
+ENDLESS = 1 << 60
+DATA = object.__basicsize__  # where an array object keeps its data pointer, and a scalar its value
+
+_FLAGS = ((1, INVALID), (4, DIVIDE), (8, OVERFLOW), (16, UNDERFLOW))  # MXCSR's bits and NumPy's
+
+
+class _Job:
+    """One reduction of a group.
+
+    Attributes
+    ----------
+    fold : Fold
+    operand : int
+        Step or leaf (as `Step.args`).
+    loop : dtype
+        What the operand is cast to.
+    pattern : tuple of (bool, int)
+        Reduced or kept, and length, outermost first.
+    order : tuple of int
+        The operand's axes, outermost first.
+    segment : int
+        Elements that NumPy would add up at a time.
+    target : ndarray
+        The destination with the kept axes in `order`.
+    """
+
+    __slots__ = ("fold", "loop", "operand", "order", "pattern", "segment", "target")
+
+    def __init__(self, fold: Fold, operand: int, loop: Any, order: tuple[int, ...]) -> None:
+        self.fold, self.operand, self.loop, self.order = fold, operand, loop, order
+        self.pattern: tuple[tuple[bool, int], ...] = ()
+        self.segment = ENDLESS
+        self.target: Any = None
+
+    @property
+    def key(self) -> Any:
+        """Jobs of one key are done in one pass."""
+        return self.order, self.pattern, self.segment, self.fold.parts, self.fold.strict_order
+
+    @property
+    def letters(self) -> str:
+        return "".join("KR"[reduced] for reduced, _ in self.pattern)
+
+
+class _Kernel:
+    """The compiled elementwise steps of a pass."""
+
+    __slots__ = ("code", "ns", "places", "program", "slots", "slots_at", "struct")
+
+    def __init__(self, program: Program, places: list[int]) -> None:
+        common = common_functions()
+        own: dict[str, int] = {}
+        self.code: Compiled | None = None
+        if program.names:
+            self.code = compiler().compile(program.text, program.names)
+            own = self.code.addresses
+        self.program, self.places = program, places
+        self.slots = program.slots({**common.addresses, **own})
+        self.slots_at = self.slots.buffer_info()[0]
+        self.struct = Struct(f"{1 + program.operands + program.dims * (1 + program.operands)}q")
+        nodes = program.plan.nodes
+        self.ns = sum(4.0 if n.kind == "loop" else 0.3 for n in nodes if n.kind != "leaf") + 0.3 * program.operands
+
+
+class _Entry:
+    """What is known of a structure of groups."""
+
+    __slots__ = ("spent",)
+
+    def __init__(self) -> None:
+        self.spent = 0.0
+
+
+_entries: OrderedDict[Any, _Entry] = OrderedDict()
+_kernels: OrderedDict[Any, _Kernel] = OrderedDict()
+_lock = threading.RLock()
+
+
+def run(backend: Any, group: Group) -> int:
+    """Compute the outputs of a group with reductions; returns the flags.
+
+    Parameters
+    ----------
+    backend : CpuBackend
+        Computes elementwise outputs that cannot be a part of a pass.
+    group : Group
+    """
+    size = 1
+    for n in group.shape:
+        size *= n
+    entry = _entry(group)
+    small = not backend.stress and entry.spent + 2.0 * size * len(group.steps) < COMPILE_NS
+    if small or not size:
+        return _timed(entry, group)
+    try:
+        return _fused(backend, group, size)
+    except Unplannable:
+        return _materialised(backend, group, size)
+
+
+def _entry(group: Group) -> _Entry:
+    key = [(s.prim, s.args, s.in_dtypes, s.dtype) for s in group.steps]
+    return _remember(_entries, tuple(key), _Entry)
+
+
+def _remember(known: "OrderedDict[Any, Any]", key: Any, make: Any) -> Any:
+    with _lock:
+        found = known.get(key)
+        if found is None:
+            found = known[key] = make()
+            if len(known) > MOST_KERNELS:
+                known.popitem(last=False)
+        else:
+            known.move_to_end(key)
+        return found
+
+
+# By NumPy ------------------------------------------------------------------------------------------------------------
+
+
+def _timed(entry: _Entry, group: Group) -> int:
+    began = time.perf_counter_ns()
+    flags = _by_numpy(group)
+    entry.spent += time.perf_counter_ns() - began
+    return flags
+
+
+def _by_numpy(group: Group) -> int:
+    """The whole group by NumPy, step by step."""
+    flags = Flags()
+    with np.errstate(all="call", call=flags):
+        values: list[Any] = []
+        for step in group.steps:
+            operands = [values[a] if a >= 0 else group.leaves[~a] for a in step.args]
+            values.append(_reduce(step, operands[0]) if isinstance(step.prim, Reduction) else evaluate(step, operands))
+        for i, out in group.outputs:
+            _store(values[i], out)
+    return flags.seen
+
+
+def _reduce(step: Step, operand: Any) -> Any:
+    """By NumPy; bfloat16 is combined in float32 and rounded once."""
+    assert isinstance(step.prim, Reduction)
+    operand, dtype = np.asarray(operand), step.dtype
+    if code_of(step.in_dtypes[-1]) == "bf2":
+        operand, dtype = operand.astype(np.float32), np.dtype(np.float32)
+    return np.asarray(step.prim.ufunc.reduce(operand, dtype=dtype, **dict(step.params))).astype(step.dtype, copy=False)
+
+
+def _store(value: Any, out: Any) -> None:
+    if value.dtype.kind == "c" and out.dtype.kind not in "cb":
+        value = value.real  # no warning: assigning it was the program's business
+    np.copyto(out, value, casting="unsafe")
+
+
+def _materialised(backend: Any, group: Group, size: int) -> int:
+    """The operands are computed into memory, as NumPy would lay them out, and reduced one by one."""
+    jobs = [(i, out) for i, out in group.outputs if isinstance(group.steps[i].prim, Reduction)]
+    made: dict[int, Any] = {}
+    for i, _ in jobs:
+        (a,) = group.steps[i].args
+        if a >= 0 and a not in made:
+            order = _order(group, a)
+            block = memory.empty(tuple(group.shape[d] for d in order), group.steps[a].dtype)
+            made[a] = block.transpose(np.argsort(order))
+    plain = [(i, out) for i, out in group.outputs if not isinstance(group.steps[i].prim, Reduction)]
+    flags = 0
+    operands = {a: made[a] if a >= 0 else group.leaves[~a] for i, _ in jobs for a in group.steps[i].args}
+    if _overlaps(plain, group.leaves):  # leaves that are reduced as they are must be read first
+        flags |= _elementwise(backend, group, list(made.items()))
+        made = {}
+    else:
+        flags |= _elementwise(backend, group, plain + list(made.items()))
+        plain = []
+    for i, out in jobs:
+        step, operand = group.steps[i], operands[group.steps[i].args[0]]
+        alone = Group(
+            [Step(step.prim, (~0,), step.in_dtypes, step.dtype, step.params)], [operand], [(0, out)], operand.shape
+        )
+        try:
+            flags |= _fused(backend, alone, size)
+        except Unplannable:
+            flags |= _by_numpy(alone)
+    return flags | _elementwise(backend, group, plain)
+
+
+def _elementwise(backend: Any, group: Group, outputs: list[tuple[int, Any]]) -> int:
+    """Some outputs, by the elementwise engine, with the steps that they need."""
+    if not outputs:
+        return 0
+    needed: set[int] = set()
+    waiting = [i for i, _ in outputs]
+    while waiting:
+        i = waiting.pop()
+        if i not in needed:
+            needed.add(i)
+            waiting += [a for a in group.steps[i].args if a >= 0]
+    new = {i: k for k, i in enumerate(sorted(needed))}
+    steps = []
+    for i in sorted(needed):
+        s = group.steps[i]
+        steps.append(Step(s.prim, tuple(new[a] if a >= 0 else a for a in s.args), s.in_dtypes, s.dtype, s.params))
+    return int(backend.run(Group(steps, group.leaves, [(new[i], out) for i, out in outputs], group.shape)))
+
+
+def _overlaps(outputs: list[tuple[int, Any]], leaves: list[Any]) -> bool:
+    arrays = [a for a in leaves if isinstance(a, np.ndarray)]
+    return any(np.may_share_memory(out, a) for _, out in outputs for a in arrays)
+
+
+# Layout --------------------------------------------------------------------------------------------------------------
+
+
+def _order(group: Group, operand: int) -> tuple[int, ...]:
+    """Axes of an operand as it would lie in memory under NumPy, outermost first."""
+    natural = tuple(range(len(group.shape)))
+    if len(natural) < 2:
+        return natural
+    if operand < 0:
+        strides = group.leaves[~operand].strides
+    elif all(_falling(a) for a in group.leaves):
+        return natural
+    else:  # NumPy itself says it, on a corner of the operands
+        corner = [
+            a[tuple(slice(0, 2) for _ in range(a.ndim))] if isinstance(a, np.ndarray) else a for a in group.leaves
+        ]
+        values: list[Any] = []
+        with np.errstate(all="ignore"):
+            for step in group.steps[: operand + 1]:
+                if isinstance(step.prim, Reduction):
+                    values.append(None)
+                    continue
+                values.append(evaluate(step, [values[a] if a >= 0 else corner[~a] for a in step.args]))
+        strides = values[operand].strides
+    return tuple(sorted(natural, key=lambda d: -abs(strides[d])))
+
+
+def _falling(a: Any) -> bool:
+    if not isinstance(a, np.ndarray):
+        return True
+    steps = [s for n, s in zip(a.shape, a.strides, strict=True) if n > 1]
+    return all(s > 0 for s in steps) and all(s >= t for s, t in pairwise(steps))
+
+
+def _job(group: Group, i: int, out: Any) -> _Job:
+    """How a reduction is done. Raises Unplannable where NumPy must do it."""
+    step = group.steps[i]
+    assert isinstance(step.prim, Reduction)
+    params, (operand,), loop = dict(step.params), step.args, step.in_dtypes[-1]
+    code = code_of(loop)
+    fold = fold_of(step.prim.ufunc.__name__, code) if code else None
+    if fold is None or not set(params) <= {"axis", "keepdims"}:
+        raise Unplannable(step.prim.name)
+    source = group.steps[operand].dtype if operand >= 0 else group.leaves[~operand].dtype
+    order = _order(group, operand)
+    job = _Job(fold, operand, np.dtype(np.float32) if code == "bf2" else loop, order)
+    axis = params.get("axis")
+    axes = set(range(len(group.shape)) if axis is None else (axis,) if isinstance(axis, int) else axis)
+    pattern: list[tuple[bool, int]] = []
+    for d in order:
+        if group.shape[d] != 1:
+            if pattern and pattern[-1][0] == (d in axes):
+                pattern[-1] = pattern[-1][0], pattern[-1][1] * group.shape[d]
+            else:
+                pattern.append((d in axes, group.shape[d]))
+    job.pattern = tuple(pattern)
+    letters = job.letters
+    if letters not in ("R", "KR", "RKR", "RK", "KRK"):
+        raise Unplannable(letters)
+    if letters[-1] == "K" and fold.signs:
+        raise Unplannable("signs of zeros")
+    if fold.tree and source != loop and code != "bf2":
+        if letters == "RKR":
+            raise Unplannable("buffered in pieces of rows")
+        job.segment = np.getbufsize()
+    if operand < 0:
+        leaf = group.leaves[~operand].transpose(order)
+        if leaf.shape != tuple(group.shape[d] for d in order) or not leaf.flags.c_contiguous or not leaf.flags.aligned:
+            raise Unplannable("a view")
+    if params.get("keepdims"):
+        out = out[(*(0 if d in axes else slice(None) for d in range(out.ndim)), ...)]
+    kept = sorted(set(range(len(group.shape))) - axes)
+    job.target = out.transpose([kept.index(d) for d in order if d not in axes])
+    return job
+
+
+# Fused ---------------------------------------------------------------------------------------------------------------
+
+
+def _fused(backend: Any, group: Group, size: int) -> int:
+    if any(isinstance(s.prim, Elementwise) and s.prim.ufunc is not None and s.prim.ufunc.__name__ in POSITIONAL
+           for s in group.steps):  # fmt: skip
+        raise Unplannable("bits that depend on the place in an array")
+    passes: dict[Any, list[_Job]] = {}
+    plain: list[tuple[int, Any]] = []
+    for i, out in group.outputs:
+        if isinstance(group.steps[i].prim, Reduction):
+            job = _job(group, i, out)
+            if not _confirmed(job.fold, job.letters, job.segment != ENDLESS):
+                raise Unplannable("not NumPy's order")
+            passes.setdefault(job.key, []).append(job)
+        else:
+            plain.append((i, out))
+    todo = list(passes.values())
+    fused = plain if not _overlaps(plain, group.leaves) else []
+    made = [_Pass(group, jobs, fused if jobs is todo[-1] else []) for jobs in todo]  # raises before anything is written
+    flags = 0
+    for one in made:
+        flags |= one.run(backend.stress, size)
+    if fused is not plain:
+        flags |= _elementwise(backend, group, plain)
+    return flags
+
+
+class _Pass:
+    """Reductions that walk over the elements together."""
+
+    def __init__(self, group: Group, jobs: list[_Job], plain: list[tuple[int, Any]]) -> None:
+        self.group, self.jobs = group, jobs
+        order = jobs[0].order
+        self.lengths = [n for _, n in jobs[0].pattern]
+        self.letters = jobs[0].letters
+        shape = tuple(group.shape[d] for d in order)
+        self.operands = [self._placed(a, order) for a in group.leaves] + [out.transpose(order) for _, out in plain]
+        strides = np.cumprod((1, *shape[:0:-1]))[::-1]
+        guide = np.lib.stride_tricks.as_strided(np.empty(1, np.uint8), shape, [int(s) for s in strides])
+        layout = layout_of([*self.operands, guide], shape, False, len(self.operands))
+        if layout.by_rows and layout.columns != self.lengths[-1]:
+            layout = layout_of([*self.operands, guide], shape, True, len(self.operands))
+        self.layout, self.classes = layout, layout.classes[:-1]
+        self.leaf_only = not any(isinstance(s.prim, Elementwise) for s in group.steps)
+        key = (
+            tuple((s.prim, s.args, s.in_dtypes, s.dtype) for s in group.steps),
+            tuple(a.dtype for a in self.operands), self.classes, len(layout.shape), layout.by_rows,
+            tuple((j.operand, j.loop) for j in jobs), tuple(i for i, _ in plain),
+        )  # fmt: skip
+        self.kernel: _Kernel = _remember(_kernels, key, lambda: self._compile(plain))
+
+    def _placed(self, leaf: Any, order: tuple[int, ...]) -> Any:
+        if not isinstance(leaf, np.ndarray):
+            return leaf
+        if leaf.shape != self.group.shape:
+            leaf = np.broadcast_to(leaf, self.group.shape)
+        return leaf.transpose(order)
+
+    def _compile(self, plain: list[tuple[int, Any]]) -> _Kernel:
+        steps, leaves = list(self.group.steps), len(self.group.leaves)
+        outputs = [(i, out.dtype, how) for (i, out), how in zip(plain, self.classes[leaves:], strict=True)]
+        places, wanted = [], {}
+        for job in self.jobs:
+            a = job.operand
+            if a < 0 and self.classes[~a] == UNIT and code_of(self.group.leaves[~a].dtype) == job.fold.code:
+                places.append(~a)
+                continue
+            if a < 0:
+                steps.append(Step(cast_p, (a,), (job.loop,), job.loop, (("dtype", job.loop),)))
+                a = len(steps) - 1
+            loop = np.dtype(np.float32) if job.fold.code == "f4" else job.loop
+            if (job.operand, loop) not in wanted:
+                wanted[job.operand, loop] = leaves + len(outputs)
+                outputs.append((a, loop, SCRATCH))
+            places.append(wanted[job.operand, loop])
+        leaf_classes = list(zip((a.dtype for a in self.operands[:leaves]), self.classes, strict=False))
+        plan = Plan(steps, leaf_classes, outputs)
+        program = Program(plan, len(self.layout.shape), self.layout.by_rows, compiler().register_bytes)
+        return _Kernel(program, places)
+
+    def run(self, stress: bool, size: int) -> int:
+        kernel, layout, letters, lengths = self.kernel, self.layout, self.letters, self.lengths
+        program = kernel.program
+        places = [id(a) + DATA for a in self.operands]
+        none = program.operands - len(places)
+        strides = [s for own in layout.strides[:-1] for s in own] + [0] * (none * program.dims if program.dims else 0)
+        args = kernel.struct.pack(kernel.slots_at, *places, *[0] * none, *layout.shape, *strides)
+        columns = letters[-1] == "K"
+        many = 1
+        for kept, n in self.jobs[0].pattern:
+            many *= 1 if kept else n
+        buffers = [self._results(job, many) for job in self.jobs]
+        task = _task(self.jobs, kernel, buffers)
+        task[walks.LENGTH], task[walks.BY_ROWS] = lengths[-1], layout.by_rows
+        task[walks.OUTER] = lengths[0] if letters == "RKR" else 1
+        bare = not program.names and not layout.shape
+        task[walks.LIMIT] = BLOCK if not bare else 4 * BLOCK if columns else ENDLESS
+        ns = kernel.ns + 0.3 * len(self.jobs)
+        flags: list[int] = [0]
+        if letters == "R":
+            self._long_row(args, task, ns, stress, flags)
+        else:
+            threads_ = threads.num_threads() if stress or ns * size > THREADED_NS else 1
+            task_at = task.buffer_info()[0]
+            if columns:
+                outer = lengths[0] if letters == "KRK" else 1
+                task[walks.REDUCED], width = lengths[-2], lengths[-1]
+                packed = not layout.by_rows and width <= WIDEST_PACKED
+                task[walks.PACKED] = BLOCK // width if packed else 0
+                task[walks.ROWS] = outer
+                function = _walks().columns
+                if outer == 1 and not packed:
+                    cuts = _cuts(width, threads_, ns * size, 64)
+                    chunks = [(0, 1, a, b) for a, b in cuts]
+                else:
+                    chunks = [(a, b, 0, width) for a, b in _cuts(outer, threads_, ns * size, 1)]
+            else:
+                function = _walks().rows
+                task[walks.ROWS] = many
+                chunks = [(a, b, 0, 0) for a, b in _cuts(many, threads_, ns * size, 1)]
+            if threads_ == 1:
+                for c in chunks:
+                    flags.append(function(args, task_at, *c))
+            else:
+                threads.run_chunks(lambda c: flags.append(function(args, task_at, *c)), chunks)
+        if task[walks.AMBIGUOUS]:  # zeros of both signs: which one NumPy returns depends on its vectors
+            return self._again()
+        seen = 0
+        for f in flags:
+            seen |= f
+        return _numpy_flags(seen) | self._deliver(buffers)
+
+    def _long_row(self, args: bytes, task: "array[int]", ns: float, stress: bool, flags: list[int]) -> None:
+        """One result: pieces of the row by the threads, then put together."""
+        length, segment = self.lengths[-1], self.jobs[0].segment
+        at = task.buffer_info()[0]
+        task[walks.ROWS] = 1
+        cut = 64 if stress else PIECE
+        if self.jobs[0].fold.strict_order or length <= cut:
+            flags.append(_walks().rows(args, at, 0, 1, 0, 0))
+            return
+        pieces: list[int] = []
+        for first in range(0, length, segment):
+            _subtrees(first, min(segment, length - first), max(cut, 128), self.jobs[0].fold.parts, pieces)
+        count = len(pieces) // 2
+        items = array("q", pieces)
+        values = array("q", bytes(8 * walks.VALUE_SLOTS * len(self.jobs) * count))
+        task[walks.PIECES], task[walks.VALUES] = items.buffer_info()[0], values.buffer_info()[0]
+        task[walks.CUT], task[walks.PIECE_COUNT] = max(cut, 128), count
+        chunks = _cuts(count, threads.num_threads(), ns * length, 1)
+        run_pieces = _walks().pieces
+        if ns * length < THREADED_NS and not stress:
+            flags.append(run_pieces(args, at, 0, count, 0, 0))
+        else:
+            threads.run_chunks(lambda c: flags.append(run_pieces(args, at, *c, 0, 0)), chunks)
+        flags.append(_walks().join(args, at, 0, 0, 0, 0))
+
+    def _results(self, job: _Job, many: int) -> Any:
+        """Where the walk writes: the destination itself if it can."""
+        target, dtype = job.target, job.fold.dtype
+        if not (target.dtype == dtype and target.flags.c_contiguous and target.flags.aligned):
+            target = memory.empty((many,), dtype)
+        if self.letters[-1] == "K":
+            value = _identity(job.fold)[: dtype.itemsize].view(dtype)[0]
+            target[...] = value
+        return target
+
+    def _deliver(self, buffers: list[Any]) -> int:
+        flags = Flags()
+        with np.errstate(all="call", call=flags):
+            for job, buffer in zip(self.jobs, buffers, strict=True):
+                if buffer is not job.target:
+                    _store(buffer.reshape(job.target.shape), job.target)
+        return flags.seen
+
+    def _again(self) -> int:
+        return _by_numpy(self.group)
+
+
+def _task(jobs: list[_Job], kernel: _Kernel, buffers: list[Any]) -> "array[int]":
+    """The table that the walks read."""
+    common = common_functions().addresses
+    task = array("q", bytes(8 * (walks.HEADER + walks.FOLD_SLOTS * len(jobs))))
+    for slot, name in ((walks.WORKSPACE, "workspace"), (walks.START, "start"), (walks.ROW, "row"),
+                       (walks.BLOCK, "block"), (walks.FINISH, "finish")):  # fmt: skip
+        task[slot] = common[name]
+    task[walks.FOLDS], task[walks.PARTS] = len(jobs), jobs[0].fold.parts
+    task[walks.TREES] = any(job.fold.tree for job in jobs)
+    task[walks.SEGMENT] = jobs[0].segment
+    for j, job in enumerate(jobs):
+        at, functions = walks.HEADER + walks.FOLD_SLOTS * j, _functions(job.fold).addresses
+        task[at + walks.PLACE] = kernel.places[j]
+        for slot, name in ((walks.FOLD, "fold"), (walks.JOIN, "join"), (walks.WRITE, "write"), (walks.PUT, "put"),
+                           (walks.ACCUMULATE, "accumulate")):  # fmt: skip
+            task[at + slot] = functions[name]
+        task[at + walks.CHECK] = functions["check"] if job.fold.signs else 0
+        task[at + walks.SIZE] = size_of(job.fold.code)
+        task[at + walks.OUT] = buffers[j].__array_interface__["data"][0]
+        task[at + walks.IDENTITY], task[at + walks.IDENTITY + 1] = _identity(job.fold).view(np.int64).tolist()
+    return task
+
+
+@cache
+def _identity(fold: Fold) -> Any:
+    """16 bytes that begin with the identity."""
+    made = np.zeros(16, np.uint8)
+    if fold.kind in ("max", "min") and fold.code[0] == "f":
+        value: Any = -np.inf if fold.kind == "max" else np.inf
+    elif fold.code[0] in "fc":
+        value = {"add": 0.0, "mul": 1.0}[fold.kind]
+    else:
+        value = int(fold.identity)
+    dtype = np.dtype("u1") if fold.code == "b1" else fold.dtype
+    made[: dtype.itemsize] = np.array(value).astype(dtype).reshape(1).view(np.uint8)
+    return made
+
+
+@cache
+def _functions(fold: Fold) -> Compiled:
+    return compiler().compile(folds.module_text(fold, compiler().register_bytes), folds.NAMES)
+
+
+class _Walks:
+    """The walks as functions."""
+
+    def __init__(self) -> None:
+        self.code = compiler().compile(walks.module_text(), walks.NAMES)
+        type_ = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p, *[ctypes.c_int64] * 4)
+        self.rows, self.pieces, self.join, self.columns = (type_(self.code.addresses[n]) for n in walks.NAMES)
+
+
+@cache
+def _walks() -> _Walks:
+    return _Walks()
+
+
+def _numpy_flags(status: int) -> int:
+    flags = 0
+    for bit, flag in _FLAGS:
+        if status & bit:
+            flags |= flag
+    return flags
+
+
+def _cuts(count: int, workers: int, ns: float, multiple: int) -> list[tuple[int, int]]:
+    """0 ... count in pieces for the threads, of multiples of ``multiple``."""
+    pieces = max(1, min(-(-count // multiple), max(workers if workers == 1 else 2 * workers, int(ns / CHUNK_NS))))
+    step = -(-count // (pieces * multiple)) * multiple
+    return [(a, min(count, a + step)) for a in range(0, count, step)]
+
+
+def _subtrees(first: int, n: int, most: int, parts: int, pieces: list[int]) -> None:
+    """First element and count of the subtrees of at most ``most`` elements."""
+    if n <= most:
+        pieces += (first, n)
+        return
+    left = (n * parts // 2 & -8) // parts
+    _subtrees(first, left, most, parts, pieces)
+    _subtrees(first + left, n - left, most, parts, pieces)
+
+
+# Verification --------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _confirmed(fold: Fold, letters: str, buffered: bool) -> bool:
+    return True
