@@ -31,7 +31,7 @@ from tnp.backends.cpu.folds import Fold, fold_of
 from tnp.backends.cpu.inner_loops import BLOCK, POSITIONAL
 from tnp.backends.cpu.interpret import Flags, evaluate
 from tnp.backends.cpu.ir import code_of, size_of
-from tnp.backends.cpu.layout import layout_of
+from tnp.backends.cpu.layout import Layout, layout_of
 from tnp.backends.cpu.plan import SCRATCH, UNIT, Plan, Unplannable
 from tnp.core.primitive import Elementwise, Reduction, cast_p
 
@@ -52,28 +52,34 @@ class _Job:
 
     Attributes
     ----------
+    output : int
+        Which of the group's outputs it is.
     fold : Fold
     operand : int
         Step or leaf (as `Step.args`).
     loop : dtype
         What the operand is cast to.
+    order : tuple of int
+        The operand's axes, outermost in memory first.
     pattern : tuple of (bool, int)
         Reduced or kept, and length, outermost first.
-    order : tuple of int
-        The operand's axes, outermost first.
     segment : int
         Elements that NumPy would add up at a time.
-    target : ndarray
-        The destination with the kept axes in `order`.
+    index, axes : tuple
+        ``out[index].transpose(axes)`` has the kept axes in `order`.
+    direct : bool
+        That view is where the walk can write.
     """
 
-    __slots__ = ("fold", "loop", "operand", "order", "pattern", "segment", "target")
+    __slots__ = ("axes", "direct", "fold", "index", "loop", "operand", "order", "output", "pattern", "segment")
 
-    def __init__(self, fold: Fold, operand: int, loop: Any, order: tuple[int, ...]) -> None:
-        self.fold, self.operand, self.loop, self.order = fold, operand, loop, order
+    def __init__(self, output: int, fold: Fold, operand: int, loop: Any, order: tuple[int, ...]) -> None:
+        self.output, self.fold, self.operand, self.loop, self.order = output, fold, operand, loop, order
         self.pattern: tuple[tuple[bool, int], ...] = ()
         self.segment = ENDLESS
-        self.target: Any = None
+        self.index: tuple[Any, ...] = ()
+        self.axes: list[int] = []
+        self.direct = False
 
     @property
     def key(self) -> Any:
@@ -83,6 +89,9 @@ class _Job:
     @property
     def letters(self) -> str:
         return "".join("KR"[reduced] for reduced, _ in self.pattern)
+
+    def target(self, group: Group) -> Any:
+        return group.outputs[self.output][1][self.index].transpose(self.axes)
 
 
 class _Kernel:
@@ -106,12 +115,13 @@ class _Kernel:
 
 
 class _Entry:
-    """What is known of a structure of groups."""
+    """What is known of a structure of groups: time spent on it by NumPy, and passes by the layout of its operands."""
 
-    __slots__ = ("spent",)
+    __slots__ = ("passes", "spent")
 
     def __init__(self) -> None:
         self.spent = 0.0
+        self.passes: OrderedDict[Any, list[_Pass] | None] = OrderedDict()  # None: not by fused passes
 
 
 _entries: OrderedDict[Any, _Entry] = OrderedDict()
@@ -131,25 +141,46 @@ def run(backend: Any, group: Group) -> int:
     size = 1
     for n in group.shape:
         size *= n
-    entry = _entry(group)
-    small = not backend.stress and entry.spent + 2.0 * size * len(group.steps) < COMPILE_NS
-    if small or not size:
+    entry: _Entry = _remember(_entries, _structure(group), _Entry)
+    if not size or (not backend.stress and entry.spent + 2.0 * size * len(group.steps) < COMPILE_NS):
         return _timed(entry, group)
-    try:
-        return _fused(backend, group, size)
-    except Unplannable:
+    return _run(backend, entry, group, size)
+
+
+def _run(backend: Any, entry: _Entry, group: Group, size: int) -> int:
+    plain = [(i, out) for i, out in group.outputs if not isinstance(group.steps[i].prim, Reduction)]
+    apart = bool(plain) and _overlaps(plain, group.leaves)  # elementwise outputs are computed after all has been read
+    key: list[Any] = [group.shape, apart]
+    for a in group.leaves:
+        key += (a.dtype, a.shape, a.strides) if type(a) is not np.generic else (a.dtype,)
+    for _, out in group.outputs:
+        key += (out.dtype, out.strides)
+    passes = _remember(entry.passes, tuple(key), lambda: _passes(group, apart))
+    if passes is None:
         return _materialised(backend, group, size)
+    flags = 0
+    for one in passes:
+        found = one.run(group, backend.stress, size)
+        if found < 0:  # zeros of both signs: which one NumPy returns depends on its vectors
+            return _by_numpy(group)
+        flags |= found
+    return flags | _elementwise(backend, group, plain) if apart else flags
 
 
-def _entry(group: Group) -> _Entry:
-    key = [(s.prim, s.args, s.in_dtypes, s.dtype) for s in group.steps]
-    return _remember(_entries, tuple(key), _Entry)
+def _structure(group: Group) -> Any:
+    key: list[Any] = []
+    for s in group.steps:
+        key += (s.prim, s.args, s.in_dtypes, s.dtype)
+        if isinstance(s.prim, Reduction):
+            key.append(s.params)
+    key += [i for i, _ in group.outputs]
+    return tuple(key)
 
 
 def _remember(known: "OrderedDict[Any, Any]", key: Any, make: Any) -> Any:
     with _lock:
-        found = known.get(key)
-        if found is None:
+        found = known.get(key, known)
+        if found is known:
             found = known[key] = make()
             if len(known) > MOST_KERNELS:
                 known.popitem(last=False)
@@ -198,6 +229,8 @@ def _store(value: Any, out: Any) -> None:
 
 def _materialised(backend: Any, group: Group, size: int) -> int:
     """The operands are computed into memory, as NumPy would lay them out, and reduced one by one."""
+    if len(group.steps) == 1:
+        return _by_numpy(group)
     jobs = [(i, out) for i, out in group.outputs if isinstance(group.steps[i].prim, Reduction)]
     made: dict[int, Any] = {}
     for i, _ in jobs:
@@ -220,10 +253,8 @@ def _materialised(backend: Any, group: Group, size: int) -> int:
         alone = Group(
             [Step(step.prim, (~0,), step.in_dtypes, step.dtype, step.params)], [operand], [(0, out)], operand.shape
         )
-        try:
-            flags |= _fused(backend, alone, size)
-        except Unplannable:
-            flags |= _by_numpy(alone)
+        entry: _Entry = _remember(_entries, _structure(alone), _Entry)
+        flags |= _run(backend, entry, alone, size)
     return flags | _elementwise(backend, group, plain)
 
 
@@ -285,8 +316,9 @@ def _falling(a: Any) -> bool:
     return all(s > 0 for s in steps) and all(s >= t for s, t in pairwise(steps))
 
 
-def _job(group: Group, i: int, out: Any) -> _Job:
+def _job(group: Group, output: int) -> _Job:
     """How a reduction is done. Raises Unplannable where NumPy must do it."""
+    i, out = group.outputs[output]
     step = group.steps[i]
     assert isinstance(step.prim, Reduction)
     params, (operand,), loop = dict(step.params), step.args, step.in_dtypes[-1]
@@ -296,7 +328,7 @@ def _job(group: Group, i: int, out: Any) -> _Job:
         raise Unplannable(step.prim.name)
     source = group.steps[operand].dtype if operand >= 0 else group.leaves[~operand].dtype
     order = _order(group, operand)
-    job = _Job(fold, operand, np.dtype(np.float32) if code == "bf2" else loop, order)
+    job = _Job(output, fold, operand, np.dtype(np.float32) if code == "bf2" else loop, order)
     axis = params.get("axis")
     axes = set(range(len(group.shape)) if axis is None else (axis,) if isinstance(axis, int) else axis)
     pattern: list[tuple[bool, int]] = []
@@ -320,79 +352,92 @@ def _job(group: Group, i: int, out: Any) -> _Job:
         leaf = group.leaves[~operand].transpose(order)
         if leaf.shape != tuple(group.shape[d] for d in order) or not leaf.flags.c_contiguous or not leaf.flags.aligned:
             raise Unplannable("a view")
-    if params.get("keepdims"):
-        out = out[(*(0 if d in axes else slice(None) for d in range(out.ndim)), ...)]
+    keep = bool(params.get("keepdims"))
+    job.index = (*(0 if keep and d in axes else slice(None) for d in range(out.ndim)), ...)
     kept = sorted(set(range(len(group.shape))) - axes)
-    job.target = out.transpose([kept.index(d) for d in order if d not in axes])
+    job.axes = [kept.index(d) for d in order if d not in axes]
+    target = job.target(group)
+    job.direct = target.dtype == fold.dtype and target.flags.c_contiguous and target.flags.aligned
     return job
 
 
 # Fused ---------------------------------------------------------------------------------------------------------------
 
 
-def _fused(backend: Any, group: Group, size: int) -> int:
+def _passes(group: Group, apart: bool) -> "list[_Pass] | None":
+    """The passes that compute a group; None where that is not possible."""
     if any(isinstance(s.prim, Elementwise) and s.prim.ufunc is not None and s.prim.ufunc.__name__ in POSITIONAL
            for s in group.steps):  # fmt: skip
-        raise Unplannable("bits that depend on the place in an array")
-    passes: dict[Any, list[_Job]] = {}
-    plain: list[tuple[int, Any]] = []
-    for i, out in group.outputs:
-        if isinstance(group.steps[i].prim, Reduction):
-            job = _job(group, i, out)
-            if not _confirmed(job.fold, job.letters, job.segment != ENDLESS):
-                raise Unplannable("not NumPy's order")
-            passes.setdefault(job.key, []).append(job)
-        else:
-            plain.append((i, out))
-    todo = list(passes.values())
-    fused = plain if not _overlaps(plain, group.leaves) else []
-    made = [_Pass(group, jobs, fused if jobs is todo[-1] else []) for jobs in todo]  # raises before anything is written
-    flags = 0
-    for one in made:
-        flags |= one.run(backend.stress, size)
-    if fused is not plain:
-        flags |= _elementwise(backend, group, plain)
-    return flags
+        return None
+    by_key: dict[Any, list[_Job]] = {}
+    plain: list[int] = []
+    try:
+        for o, (i, _) in enumerate(group.outputs):
+            if isinstance(group.steps[i].prim, Reduction):
+                job = _job(group, o)
+                if not _confirmed(job.fold, job.letters, job.segment != ENDLESS):
+                    return None
+                by_key.setdefault(job.key, []).append(job)
+            elif not apart:
+                plain.append(o)
+        todo = list(by_key.values())
+        return [_Pass(group, jobs, plain if jobs is todo[-1] else []) for jobs in todo]
+    except Unplannable:
+        return None
 
 
 class _Pass:
-    """Reductions that walk over the elements together."""
+    """Reductions that walk over the elements together, and elementwise outputs on the way.
 
-    def __init__(self, group: Group, jobs: list[_Job], plain: list[tuple[int, Any]]) -> None:
-        self.group, self.jobs = group, jobs
+    Made for one layout of a group's operands; of the group itself nothing is kept.
+    """
+
+    def __init__(self, group: Group, jobs: list[_Job], plain: list[int]) -> None:
+        self.jobs, self.plain = jobs, plain
         order = jobs[0].order
         self.lengths = [n for _, n in jobs[0].pattern]
         self.letters = jobs[0].letters
         shape = tuple(group.shape[d] for d in order)
-        self.operands = [self._placed(a, order) for a in group.leaves] + [out.transpose(order) for _, out in plain]
+        operands = [self._placed(a, group.shape, order) for a in group.leaves]
+        operands += [group.outputs[o][1].transpose(order) for o in plain]
         strides = np.cumprod((1, *shape[:0:-1]))[::-1]
         guide = np.lib.stride_tricks.as_strided(np.empty(1, np.uint8), shape, [int(s) for s in strides])
-        layout = layout_of([*self.operands, guide], shape, False, len(self.operands))
+        layout = layout_of([*operands, guide], shape, False, len(operands))
         if layout.by_rows and layout.columns != self.lengths[-1]:
-            layout = layout_of([*self.operands, guide], shape, True, len(self.operands))
-        self.layout, self.classes = layout, layout.classes[:-1]
-        self.leaf_only = not any(isinstance(s.prim, Elementwise) for s in group.steps)
+            layout = layout_of([*operands, guide], shape, True, len(operands))
+        classes = layout.classes[:-1]
         key = (
             tuple((s.prim, s.args, s.in_dtypes, s.dtype) for s in group.steps),
-            tuple(a.dtype for a in self.operands), self.classes, len(layout.shape), layout.by_rows,
-            tuple((j.operand, j.loop) for j in jobs), tuple(i for i, _ in plain),
+            tuple(a.dtype for a in operands), classes, len(layout.shape), layout.by_rows,
+            tuple((j.operand, j.loop) for j in jobs), tuple(group.outputs[o][0] for o in plain),
         )  # fmt: skip
-        self.kernel: _Kernel = _remember(_kernels, key, lambda: self._compile(plain))
+        made: _Kernel = _remember(_kernels, key, lambda: self._compile(group, operands, classes, layout))
+        self.kernel = made
+        none = made.program.operands - len(operands)
+        strides = [s for own in layout.strides[:-1] for s in own] + [0] * (none * made.program.dims)
+        self.tail = (*[0] * none, *layout.shape, *strides)
+        self.by_rows = layout.by_rows
+        self.many = 1
+        for reduced, n in jobs[0].pattern:
+            self.many *= 1 if reduced else n
+        self.task = self._task(bare=not made.program.names and not layout.shape)
+        self.identities = [_identity(job.fold)[: job.fold.dtype.itemsize].view(job.fold.dtype)[0] for job in jobs]
+        self.pieces: dict[int, tuple[array[int], int]] = {}  # by the size of a piece
 
-    def _placed(self, leaf: Any, order: tuple[int, ...]) -> Any:
+    @staticmethod
+    def _placed(leaf: Any, shape: tuple[int, ...], order: tuple[int, ...]) -> Any:
         if not isinstance(leaf, np.ndarray):
             return leaf
-        if leaf.shape != self.group.shape:
-            leaf = np.broadcast_to(leaf, self.group.shape)
-        return leaf.transpose(order)
+        return (leaf if leaf.shape == shape else np.broadcast_to(leaf, shape)).transpose(order)
 
-    def _compile(self, plain: list[tuple[int, Any]]) -> _Kernel:
-        steps, leaves = list(self.group.steps), len(self.group.leaves)
-        outputs = [(i, out.dtype, how) for (i, out), how in zip(plain, self.classes[leaves:], strict=True)]
+    def _compile(self, group: Group, operands: list[Any], classes: tuple[str, ...], layout: Layout) -> _Kernel:
+        steps, leaves = list(group.steps), len(group.leaves)
+        plain = [group.outputs[o] for o in self.plain]
+        outputs = [(i, out.dtype, how) for (i, out), how in zip(plain, classes[leaves:], strict=True)]
         places, wanted = [], {}
         for job in self.jobs:
             a = job.operand
-            if a < 0 and self.classes[~a] == UNIT and code_of(self.group.leaves[~a].dtype) == job.fold.code:
+            if a < 0 and classes[~a] == UNIT and code_of(group.leaves[~a].dtype) == job.fold.code:
                 places.append(~a)
                 continue
             if a < 0:
@@ -403,131 +448,124 @@ class _Pass:
                 wanted[job.operand, loop] = leaves + len(outputs)
                 outputs.append((a, loop, SCRATCH))
             places.append(wanted[job.operand, loop])
-        leaf_classes = list(zip((a.dtype for a in self.operands[:leaves]), self.classes, strict=False))
+        leaf_classes = list(zip((a.dtype for a in operands[:leaves]), classes, strict=False))
         plan = Plan(steps, leaf_classes, outputs)
-        program = Program(plan, len(self.layout.shape), self.layout.by_rows, compiler().register_bytes)
+        program = Program(plan, len(layout.shape), layout.by_rows, compiler().register_bytes)
         return _Kernel(program, places)
 
-    def run(self, stress: bool, size: int) -> int:
-        kernel, layout, letters, lengths = self.kernel, self.layout, self.letters, self.lengths
-        program = kernel.program
-        places = [id(a) + DATA for a in self.operands]
-        none = program.operands - len(places)
-        strides = [s for own in layout.strides[:-1] for s in own] + [0] * (none * program.dims if program.dims else 0)
-        args = kernel.struct.pack(kernel.slots_at, *places, *[0] * none, *layout.shape, *strides)
+    def _task(self, bare: bool) -> "array[int]":
+        """The table that the walks read; results are put in by each run."""
+        jobs, letters, lengths = self.jobs, self.letters, self.lengths
         columns = letters[-1] == "K"
-        many = 1
-        for kept, n in self.jobs[0].pattern:
-            many *= 1 if kept else n
-        buffers = [self._results(job, many) for job in self.jobs]
-        task = _task(self.jobs, kernel, buffers)
-        task[walks.LENGTH], task[walks.BY_ROWS] = lengths[-1], layout.by_rows
+        common = common_functions().addresses
+        task = array("q", bytes(8 * (walks.HEADER + walks.FOLD_SLOTS * len(jobs))))
+        for slot, name in ((walks.WORKSPACE, "workspace"), (walks.START, "start"), (walks.ROW, "row"),
+                           (walks.BLOCK, "block"), (walks.FINISH, "finish")):  # fmt: skip
+            task[slot] = common[name]
+        task[walks.FOLDS], task[walks.PARTS] = len(jobs), jobs[0].fold.parts
+        task[walks.TREES] = any(job.fold.tree for job in jobs)
+        task[walks.SEGMENT], task[walks.LENGTH], task[walks.BY_ROWS] = jobs[0].segment, lengths[-1], self.by_rows
         task[walks.OUTER] = lengths[0] if letters == "RKR" else 1
-        bare = not program.names and not layout.shape
         task[walks.LIMIT] = BLOCK if not bare else 4 * BLOCK if columns else ENDLESS
-        ns = kernel.ns + 0.3 * len(self.jobs)
-        flags: list[int] = [0]
-        if letters == "R":
-            self._long_row(args, task, ns, stress, flags)
+        if columns:
+            task[walks.REDUCED], task[walks.ROWS] = lengths[-2], lengths[0] if letters == "KRK" else 1
+            packed = not self.by_rows and lengths[-1] <= WIDEST_PACKED
+            task[walks.PACKED] = BLOCK // lengths[-1] if packed else 0
         else:
-            threads_ = threads.num_threads() if stress or ns * size > THREADED_NS else 1
-            task_at = task.buffer_info()[0]
-            if columns:
-                outer = lengths[0] if letters == "KRK" else 1
-                task[walks.REDUCED], width = lengths[-2], lengths[-1]
-                packed = not layout.by_rows and width <= WIDEST_PACKED
-                task[walks.PACKED] = BLOCK // width if packed else 0
-                task[walks.ROWS] = outer
-                function = _walks().columns
-                if outer == 1 and not packed:
-                    cuts = _cuts(width, threads_, ns * size, 64)
-                    chunks = [(0, 1, a, b) for a, b in cuts]
-                else:
-                    chunks = [(a, b, 0, width) for a, b in _cuts(outer, threads_, ns * size, 1)]
+            task[walks.ROWS] = self.many
+        for j, job in enumerate(jobs):
+            at, functions = walks.HEADER + walks.FOLD_SLOTS * j, _functions(job.fold).addresses
+            task[at + walks.PLACE] = self.kernel.places[j]
+            for slot, name in ((walks.FOLD, "fold"), (walks.JOIN, "join"), (walks.WRITE, "write"),
+                               (walks.PUT, "put"), (walks.ACCUMULATE, "accumulate")):  # fmt: skip
+                task[at + slot] = functions[name]
+            task[at + walks.CHECK] = functions["check"] if job.fold.signs else 0
+            task[at + walks.SIZE] = size_of(job.fold.code)
+            task[at + walks.IDENTITY], task[at + walks.IDENTITY + 1] = _identity(job.fold).view(np.int64).tolist()
+        return task
+
+    def run(self, group: Group, stress: bool, size: int) -> int:
+        """Returns the flags; -1 where NumPy must decide on the sign of a zero."""
+        kernel, letters, task = self.kernel, self.letters, self.task[:]
+        places = [id(a) + DATA for a in group.leaves] + [id(group.outputs[o][1]) + DATA for o in self.plain]
+        args = kernel.struct.pack(kernel.slots_at, *places, *self.tail)
+        buffers = [self._results(job, group) for job in self.jobs]
+        for j, buffer in enumerate(buffers):
+            task[walks.HEADER + walks.FOLD_SLOTS * j + walks.OUT] = _address(buffer)
+        ns = (kernel.ns + 0.3 * len(self.jobs)) * size
+        workers = threads.num_threads() if stress or ns > THREADED_NS else 1
+        at = task.buffer_info()[0]
+        if letters[-1] == "K":
+            for buffer, value in zip(buffers, self.identities, strict=True):
+                buffer.fill(value)
+            outer, width = task[walks.ROWS], self.lengths[-1]
+            function = _walks().columns
+            if outer == 1 and not task[walks.PACKED]:
+                chunks = [(0, 1, a, b) for a, b in _cuts(width, workers, ns, 64)]
             else:
-                function = _walks().rows
-                task[walks.ROWS] = many
-                chunks = [(a, b, 0, 0) for a, b in _cuts(many, threads_, ns * size, 1)]
-            if threads_ == 1:
-                for c in chunks:
-                    flags.append(function(args, task_at, *c))
-            else:
-                threads.run_chunks(lambda c: flags.append(function(args, task_at, *c)), chunks)
-        if task[walks.AMBIGUOUS]:  # zeros of both signs: which one NumPy returns depends on its vectors
-            return self._again()
+                chunks = [(a, b, 0, width) for a, b in _cuts(outer, workers, ns, 1)]
+        elif letters == "R" and not self.jobs[0].fold.strict_order and self.lengths[-1] > (64 if stress else PIECE):
+            flags = self._long_row(args, task, ns, workers, 128 if stress else PIECE)
+            return self._deliver(flags, task, buffers, group)
+        else:
+            function = _walks().rows
+            chunks = [(a, b, 0, 0) for a, b in _cuts(self.many, workers, ns, 1)]
+        flags = [0]
+        if workers == 1 or len(chunks) == 1:
+            for c in chunks:
+                flags.append(function(args, at, *c))
+        else:
+            threads.run_chunks(lambda c: flags.append(function(args, at, *c)), chunks)
+        return self._deliver(flags, task, buffers, group)
+
+    def _long_row(self, args: bytes, task: "array[int]", ns: float, workers: int, cut: int) -> list[int]:
+        """One result: pieces of the row by the threads, then put together."""
+        if cut not in self.pieces:
+            length, segment = self.lengths[-1], self.jobs[0].segment
+            found: list[int] = []
+            for first in range(0, length, segment):
+                _subtrees(first, min(segment, length - first), cut, self.jobs[0].fold.parts, found)
+            self.pieces[cut] = array("q", found), len(found) // 2
+        items, count = self.pieces[cut]
+        values = array("q", bytes(8 * walks.VALUE_SLOTS * len(self.jobs) * count))
+        task[walks.PIECES], task[walks.VALUES] = items.buffer_info()[0], values.buffer_info()[0]
+        task[walks.CUT], task[walks.PIECE_COUNT] = cut, count
+        at, function = task.buffer_info()[0], _walks().pieces
+        flags = [0]
+        chunks = _cuts(count, workers, ns, 1)
+        if workers == 1:
+            for c in chunks:
+                flags.append(function(args, at, *c, 0, 0))
+        else:
+            threads.run_chunks(lambda c: flags.append(function(args, at, *c, 0, 0)), chunks)
+        flags.append(_walks().join(args, at, 0, 0, 0, 0))
+        return flags
+
+    def _results(self, job: _Job, group: Group) -> Any:
+        """Where the walk writes: the destination itself if it can."""
+        if job.direct:
+            return group.outputs[job.output][1]
+        return memory.empty((self.many,), job.fold.dtype)
+
+    def _deliver(self, flags: list[int], task: "array[int]", buffers: list[Any], group: Group) -> int:
+        if task[walks.AMBIGUOUS]:
+            return -1
         seen = 0
         for f in flags:
             seen |= f
-        return _numpy_flags(seen) | self._deliver(buffers)
-
-    def _long_row(self, args: bytes, task: "array[int]", ns: float, stress: bool, flags: list[int]) -> None:
-        """One result: pieces of the row by the threads, then put together."""
-        length, segment = self.lengths[-1], self.jobs[0].segment
-        at = task.buffer_info()[0]
-        task[walks.ROWS] = 1
-        cut = 64 if stress else PIECE
-        if self.jobs[0].fold.strict_order or length <= cut:
-            flags.append(_walks().rows(args, at, 0, 1, 0, 0))
-            return
-        pieces: list[int] = []
-        for first in range(0, length, segment):
-            _subtrees(first, min(segment, length - first), max(cut, 128), self.jobs[0].fold.parts, pieces)
-        count = len(pieces) // 2
-        items = array("q", pieces)
-        values = array("q", bytes(8 * walks.VALUE_SLOTS * len(self.jobs) * count))
-        task[walks.PIECES], task[walks.VALUES] = items.buffer_info()[0], values.buffer_info()[0]
-        task[walks.CUT], task[walks.PIECE_COUNT] = max(cut, 128), count
-        chunks = _cuts(count, threads.num_threads(), ns * length, 1)
-        run_pieces = _walks().pieces
-        if ns * length < THREADED_NS and not stress:
-            flags.append(run_pieces(args, at, 0, count, 0, 0))
-        else:
-            threads.run_chunks(lambda c: flags.append(run_pieces(args, at, *c, 0, 0)), chunks)
-        flags.append(_walks().join(args, at, 0, 0, 0, 0))
-
-    def _results(self, job: _Job, many: int) -> Any:
-        """Where the walk writes: the destination itself if it can."""
-        target, dtype = job.target, job.fold.dtype
-        if not (target.dtype == dtype and target.flags.c_contiguous and target.flags.aligned):
-            target = memory.empty((many,), dtype)
-        if self.letters[-1] == "K":
-            value = _identity(job.fold)[: dtype.itemsize].view(dtype)[0]
-            target[...] = value
-        return target
-
-    def _deliver(self, buffers: list[Any]) -> int:
-        flags = Flags()
-        with np.errstate(all="call", call=flags):
-            for job, buffer in zip(self.jobs, buffers, strict=True):
-                if buffer is not job.target:
-                    _store(buffer.reshape(job.target.shape), job.target)
-        return flags.seen
-
-    def _again(self) -> int:
-        return _by_numpy(self.group)
+        found = _numpy_flags(seen) if seen else 0
+        for job, buffer in zip(self.jobs, buffers, strict=True):
+            if not job.direct:
+                stored = Flags()
+                with np.errstate(all="call", call=stored):
+                    target = job.target(group)
+                    _store(buffer.reshape(target.shape), target)
+                found |= stored.seen
+        return found
 
 
-def _task(jobs: list[_Job], kernel: _Kernel, buffers: list[Any]) -> "array[int]":
-    """The table that the walks read."""
-    common = common_functions().addresses
-    task = array("q", bytes(8 * (walks.HEADER + walks.FOLD_SLOTS * len(jobs))))
-    for slot, name in ((walks.WORKSPACE, "workspace"), (walks.START, "start"), (walks.ROW, "row"),
-                       (walks.BLOCK, "block"), (walks.FINISH, "finish")):  # fmt: skip
-        task[slot] = common[name]
-    task[walks.FOLDS], task[walks.PARTS] = len(jobs), jobs[0].fold.parts
-    task[walks.TREES] = any(job.fold.tree for job in jobs)
-    task[walks.SEGMENT] = jobs[0].segment
-    for j, job in enumerate(jobs):
-        at, functions = walks.HEADER + walks.FOLD_SLOTS * j, _functions(job.fold).addresses
-        task[at + walks.PLACE] = kernel.places[j]
-        for slot, name in ((walks.FOLD, "fold"), (walks.JOIN, "join"), (walks.WRITE, "write"), (walks.PUT, "put"),
-                           (walks.ACCUMULATE, "accumulate")):  # fmt: skip
-            task[at + slot] = functions[name]
-        task[at + walks.CHECK] = functions["check"] if job.fold.signs else 0
-        task[at + walks.SIZE] = size_of(job.fold.code)
-        task[at + walks.OUT] = buffers[j].__array_interface__["data"][0]
-        task[at + walks.IDENTITY], task[at + walks.IDENTITY + 1] = _identity(job.fold).view(np.int64).tolist()
-    return task
+def _address(a: Any) -> int:
+    return int(ctypes.c_void_p.from_address(id(a) + DATA).value or 0)
 
 
 @cache
