@@ -293,8 +293,8 @@ def test_endings(python, same_as_python, text):
 
 @pytest.mark.parametrize(
     "text",
-    ["import sys; sys.exit('a message')", "def f(): 1 / 0\nf()", "x = (1,\n", "raise KeyboardInterrupt", "import broken"],
-)  # fmt: skip
+    ["import sys; sys.exit('text')", "def f(): 1 / 0\nf()", "x = (1,\n", "raise KeyboardInterrupt", "import broken"],
+)
 def test_endings_of_modules_and_code(python, same_as_python, text):
     python.write(script=text, broken="def f():\n    raise ValueError('broken')\nf()\n")
     same_as_python("-m", "script")

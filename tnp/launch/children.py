@@ -56,7 +56,7 @@ class _SpawnFinder:
     def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name != SPAWN:
             return None
-        sys.meta_path.remove(self)  # type: ignore[arg-type]
+        sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.loader is not None:
             spec.loader = _SpawnLoader(spec.loader, self._folders)  # type: ignore[assignment]

@@ -20,7 +20,6 @@ from typing import Any
 import tnp
 from tnp.launch.user_code import UserCode
 
-
 import_ = builtins.__import__
 import_module_ = importlib.import_module
 
@@ -41,7 +40,7 @@ def install(user_code: UserCode) -> None:
                 module = _replacement(name, fromlist or ())
                 if module is not None:
                     return module
-            return import_(name, globals, locals, fromlist, level)  # type: ignore[arg-type]
+            return import_(name, globals, locals, fromlist, level)
         except BaseException as error:
             _forget_hook(error)
             raise
@@ -58,7 +57,7 @@ def install(user_code: UserCode) -> None:
             _forget_hook(error)
             raise
 
-    builtins.__import__ = __import__
+    builtins.__import__ = __import__  # type: ignore[assignment]
     importlib.import_module = import_module
 
 

@@ -76,7 +76,7 @@ def _main_module() -> ModuleType:
     if sys.version_info < (3, 14):
         module.__annotations__ = {}
     module.__dict__["__builtins__"] = builtins
-    module.__loader__ = BuiltinImporter  # type: ignore[assignment]
+    module.__loader__ = BuiltinImporter
     return module
 
 
@@ -137,7 +137,7 @@ def _cannot_open(path: str, error: OSError) -> int:
 
 
 def _compile(content: bytes, path: str) -> CodeType:
-    compiled = pkgutil.read_code(io.BytesIO(content))  # type: ignore[attr-defined]  # None unless it is a .pyc
+    compiled = pkgutil.read_code(io.BytesIO(content))  # None unless it is a .pyc
     return compiled or compile(content, path, "exec", dont_inherit=True)
 
 
