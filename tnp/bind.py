@@ -85,6 +85,12 @@ def is_shared(c):
     return e is not None and e() is not None
 
 
+def is_own(nd):
+    """Is this the whole of memory that tnp or NumPy allocated (and not a view of something foreign)?"""
+    base = nd.base
+    return base is None or (type(base) is _NDARRAY and base.base is None)
+
+
 def look(x):
     """Shape, size, dtype and the pending or real array of `x`, without computing anything."""
     c = x._cell
@@ -509,6 +515,7 @@ def reduce(ufunc, x, axis, keepdims, dtype=None):
         return full[()]
     r = new(ndarray)
     r._nd = full
+    r._cell = Cell(s, 0)
     return r
 
 

@@ -178,7 +178,7 @@ def host_function(raw, name):
     key = id(raw)
     f = _functions.get(key)
     if f is None:
-        f = _functions[key] = HostFunction(raw, name, WRITES.get(name), isinstance(raw, types.FunctionType))
+        f = _functions[key] = HostFunction(raw, name, WRITES.get(name), hasattr(type(raw), "__get__"))
     return f
 
 

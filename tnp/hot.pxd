@@ -7,7 +7,7 @@ cdef int UNREADABLE
 cdef int SHARED
 cdef object _NDARRAY
 cdef object _FLOAT64
-cdef public object SLOW
+cdef object SLOW, OWNER
 cdef Py_ssize_t lazy_from
 cdef object slow_binary, slow_reflected, slow_inplace, slow_unary, slow_power, slow_getitem, slow_setitem
 cdef object slow_call, settle, release, slow_method
@@ -19,6 +19,7 @@ cdef class ndarray:
     cdef public object _nd
     cdef public Cell _cell
     cdef public object _place
+    cdef public object _base
     cdef object __weakref__
 
 cdef class ufunc:

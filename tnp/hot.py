@@ -28,6 +28,8 @@ class _Sentinel:
 
 
 SLOW = _Sentinel("SLOW")
+OWNER = _Sentinel("OWNER")  # the base of an array that owns its memory although its NumPy view is one
+globals()["OWNER"] = OWNER  # Python code wants it too; compiled, the name above is a C variable
 ABSENT = _Sentinel("<no value>")
 
 # Arrays with fewer elements run at once. Zero sends everything through `bind` (an interpreter is active).
@@ -111,7 +113,7 @@ def real(x):
 def writable(x):
     """The NumPy array of `x`, for writing: whoever still has to see the old content is served first."""
     c = x._cell
-    if c is None or not c.marked & BUSY:
+    if c is None or (x._nd is not None and not c.marked & BUSY):
         return x._nd
     return release(x)
 
@@ -168,6 +170,7 @@ def view_of(x, r):
     y = new(ndarray)
     y._nd = r
     y._cell = x._cell
+    y._base = x if x._base is None or x._base is OWNER else x._base
     return y
 
 
@@ -205,7 +208,7 @@ class ndarray:
     array([2., 3.])
     """
 
-    __slots__ = ("__weakref__", "_cell", "_nd", "_place")
+    __slots__ = ("__weakref__", "_base", "_cell", "_nd", "_place")
     __array_priority__ = 1000.0
     __hash__ = None
 
@@ -213,6 +216,7 @@ class ndarray:
         self._nd = None
         self._cell = None
         self._place = None
+        self._base = None
         if shape is not ABSENT:
             slow_method("__new__", self, (shape, dtype, buffer, offset, strides, order))
 
@@ -487,7 +491,7 @@ class ndarray:
 
     def __setitem__(self, key, value):
         c = self._cell
-        if (c is None or not c.marked & BUSY) and plain_key(key):
+        if (c is None or not c.marked & BUSY) and self._nd is not None and plain_key(key):
             t = type(value)
             if t is ndarray:
                 if ready(value):

@@ -6,7 +6,6 @@ Importing this module installs all of it into the class of tnp/hot.py.
 import operator
 import sys
 import types
-import weakref
 
 import numpy as _np
 
@@ -14,7 +13,7 @@ from tnp import bind, hot
 from tnp.core import native
 from tnp.core.cells import Place
 from tnp.core.config import config
-from tnp.hot import _as_view, cell_of, ndarray, new, real, root, ufunc, wrap, writable
+from tnp.hot import OWNER, _as_view, cell_of, ndarray, new, real, root, ufunc, wrap, writable
 from tnp.host import call, rewrap, ufunc_of, unwrap
 from tnp.ops import reductions, selection
 
@@ -152,10 +151,11 @@ def pending_view(x, make):
     if x._place is None and r.shape == nd.shape and r.strides == nd.strides and r.dtype == nd.dtype:
         y = new(ndarray)
         y._cell = c
-        return y
-    y = new(ndarray)
-    y._cell = c
-    y._place = Place(s, r)
+    else:
+        y = new(ndarray)
+        y._cell = c
+        y._place = Place(s, r)
+    y._base = x if x._base is None or x._base is OWNER else x._base
     return y
 
 
@@ -190,7 +190,7 @@ def adopt_class(x, y):
 
 def as_class(y, cls, parent):
     z = new(cls)
-    z._nd, z._cell, z._place = y._nd, y._cell, y._place
+    z._nd, z._cell, z._place, z._base = y._nd, y._cell, y._place, y._base
     finalize = getattr(z, "__array_finalize__", None)
     if finalize is not None:
         finalize(parent)
@@ -238,6 +238,7 @@ def _set_shape(x, value):
     """``x.shape = value``: the array object itself changes."""
     nd = real(x)
     hot_cell(x)
+    keep_owner(x)
     r = nd.view()
     r.shape = unwrap(value, [])
     x._nd, x._place = r, None
@@ -246,6 +247,7 @@ def _set_shape(x, value):
 def _set_dtype(x, value):
     nd = real(x)
     hot_cell(x)
+    keep_owner(x)
     r = nd.view()
     r.dtype = unwrap(value, [])
     x._nd, x._place = r, None
@@ -468,28 +470,47 @@ def resize(self, *new_shape, refcheck=True):
     if not (nd.flags.c_contiguous or nd.flags.f_contiguous):
         raise ValueError("resize only works on single-segment arrays")
     if size != nd.size:
-        owner = nd.base is None and (cell is None or cell.storage.full is nd)
-        if not owner:
+        if _base(self) is not None:
             raise ValueError("cannot resize this array: it does not own its data")
-        if refcheck and (sys.getrefcount(self) > RESIZE_COUNT or (cell is not None and sys.getrefcount(cell) > 3)):
+        if refcheck and (sys.getrefcount(self) > RESIZE_COUNT or (cell is not None and not _only_name(cell))):
             raise ValueError(
                 "cannot resize an array that references or is referenced\n"
                 "by another array in this way.\nUse the np.resize function or refcheck=False"
             )
+    if size == nd.size:
+        if shape != nd.shape:
+            _set_shape(self, shape)
+        return
     flat = nd.ravel(order="K")
     fresh = _np.zeros(shape, nd.dtype)
     n = min(fresh.size, nd.size)
     fresh.ravel()[:n] = flat[:n]
-    self._nd, self._cell, self._place = fresh, None, None
+    self._nd, self._cell, self._place, self._base = fresh, None, None, None
 
 
-RESIZE_COUNT = 4
+RESIZE_COUNT = 0
+
+
+def _references(self):
+    """References to an array as `resize` sees them."""
+    return sys.getrefcount(self)
+
+
+def calibrate_resize(count):
+    global RESIZE_COUNT
+    RESIZE_COUNT = count
+
+
+def _only_name(cell):
+    """Does one array alone hold the cell? (Its attribute, the caller's variable and two arguments refer to it.)"""
+    return sys.getrefcount(cell) <= 4
 
 
 def setflags(self, write=None, align=None, uic=None):
     """`numpy.ndarray.setflags`."""
     nd = real(self)
     hot_cell(self)
+    keep_owner(self)
     if nd is self._cell.storage.full:  # the storage keeps its own object
         self._nd = nd = nd.view()
         if write and not nd.flags.writeable:
@@ -614,38 +635,95 @@ def __format__(self, spec):
 
 
 def __array_export__(self):
-    return exported(self)
+    nd = exported(self)
+    if nd.dtype.kind == "V" and nd.dtype.names is not None:
+        try:  # not every record has a PEP 3118 format: NumPy then asks for the array interface
+            _np.asarray(memoryview(nd))
+        except (RuntimeError, ValueError, TypeError) as error:
+            raise BufferError(str(error)) from None
+    return nd
 
 
 METHODS = (
     astype, view, resize, setflags, to_numpy, __array__, __array_ufunc__, __array_function__, __array_wrap__, __reduce__,
     __reduce_ex__, __setstate__, __copy__, __deepcopy__, __array_namespace__, __dlpack__, __dlpack_device__,
-    __arrow_array__, __sizeof__, __format__, __array_export__,
+    _references, __arrow_array__, __sizeof__, __format__, __array_export__,
 )  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------ attributes
 def _base(self):
-    """Base object of a view."""
-    nd = self._nd if self._nd is not None else real(self)
+    """Base object of a view: the array that owns the memory."""
+    base = self._base
+    if base is not None:
+        return None if base is OWNER else base
+    nd = self._nd
+    if nd is None:
+        if self._place is None:
+            return None
+        nd = real(self)
     cell = self._cell
-    if cell is None or nd is cell.storage.full:
-        return nd.base if not isinstance(nd.base, _NDARRAY) else _owner_of(self, nd)
-    return _owner_of(self, nd)
+    if cell is not None and nd is cell.storage.full:
+        return None if bind.is_own(nd) else nd.base
+    base = nd.base
+    if type(base) is not _NDARRAY:
+        return base
+    cell = cell_of(self)
+    owner = new(ndarray)
+    owner._nd, owner._cell = cell.storage.full, cell
+    self._base = owner
+    return owner
 
 
-_owners = weakref.WeakKeyDictionary()  # cell -> the array that owns the memory, weakly
+class flagsobj:
+    """`numpy.ndarray.flags` of a tnp array."""
+
+    __hash__ = None
+    _names = {
+        "C": "c_contiguous", "CONTIGUOUS": "c_contiguous", "C_CONTIGUOUS": "c_contiguous", "F": "f_contiguous",
+        "FORTRAN": "f_contiguous", "F_CONTIGUOUS": "f_contiguous", "W": "writeable", "WRITEABLE": "writeable",
+        "A": "aligned", "ALIGNED": "aligned", "X": "writebackifcopy", "WRITEBACKIFCOPY": "writebackifcopy",
+        "O": "owndata", "OWNDATA": "owndata", "FNC": "fnc", "FORC": "forc", "B": "behaved", "BEHAVED": "behaved",
+        "CA": "carray", "CARRAY": "carray", "FA": "farray", "FARRAY": "farray",
+    }  # fmt: skip
+
+    def __init__(self, array):
+        object.__setattr__(self, "_array", array)
+
+    def __getattr__(self, name):
+        if name == "owndata":
+            return _base(self._array) is None
+        return getattr(real(self._array).flags, name)
+
+    def __setattr__(self, name, value):
+        if name == "writeable":
+            setflags(self._array, write=value)
+        else:
+            setattr(real(self._array).flags, name, value)
+
+    def __getitem__(self, name):
+        return getattr(self, self._names[name]) if name in self._names else real(self._array).flags[name]
+
+    def __setitem__(self, name, value):
+        if name in ("W", "WRITEABLE"):
+            setflags(self._array, write=value)
+        else:
+            real(self._array).flags[name] = value
+
+    def __eq__(self, other):
+        return isinstance(other, flagsobj) and repr(self) == repr(other)
+
+    def __repr__(self):
+        text = repr(real(self._array).flags)
+        return text.replace("OWNDATA : False", f"OWNDATA : {self.owndata}").replace(
+            "OWNDATA : True", f"OWNDATA : {self.owndata}"
+        )
 
 
-def _owner_of(x, nd):
-    if nd.base is None:
-        return None
-    cell = cell_of(x)
-    owner = cell.owner() if getattr(cell, "owner", None) is not None else None
-    if owner is None:
-        owner = new(ndarray)
-        owner._nd, owner._cell = cell.storage.full, cell
-    return None if owner is x else owner
+def keep_owner(x):
+    """Before the NumPy view of `x` is replaced by another of the same memory: `x` stays the owner if it is."""
+    if x._base is None and _base(x) is None:
+        x._base = OWNER
 
 
 def _set_part(name):
@@ -710,6 +788,13 @@ for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
     setattr(flatiter, f"__{_name}__", _compare(OPERATORS[_name]))
 
 
+def _interface(self):
+    nd = exported(self)
+    if nd.dtype.kind == "V" and nd.dtype.names is not None:
+        raise AttributeError("__array_interface__")  # it cannot say padding: NumPy then asks __array__
+    return nd.__array_interface__
+
+
 ATTRIBUTES = {
     "base": property(_base),
     "flat": property(flatiter, lambda self, value: writable(self).flat.__setitem__(Ellipsis, unwrap(value, []))),
@@ -717,13 +802,13 @@ ATTRIBUTES = {
     "imag": property(_view_attribute("imag"), _set_part("imag")),
     "mT": property(_view_attribute("mT")),
     "strides": property(lambda self: real(self).strides, lambda self, value: _set_strides(self, value)),
-    "flags": property(lambda self: real(self).flags),
+    "flags": property(flagsobj, lambda self, value: None),
     "data": property(lambda self: exported(self).data),
     "ctypes": property(lambda self: exported(self).ctypes),
     "itemsize": property(lambda self: self.dtype.itemsize),
     "nbytes": property(lambda self: self.size * self.dtype.itemsize),
     "device": property(lambda self: "cpu"),
-    "__array_interface__": property(lambda self: exported(self).__array_interface__),
+    "__array_interface__": property(_interface),
     "__array_finalize__": lambda self, parent, /: None,
     "__class_getitem__": classmethod(types.GenericAlias),
 }
@@ -746,6 +831,7 @@ for _f in METHODS:
 for _name, _value in ATTRIBUTES.items():
     native.set_type_attribute(ndarray, _name, _value)
 native.install_buffer(ndarray)
+native.refuse_concat(ndarray)
 
 
 # ------------------------------------------------------------------------------------------------ ufunc's other parts

@@ -19,7 +19,15 @@ cdef extern from *:
         t->tp_as_buffer = &tnp_buffer_procs;
         PyType_Modified(t);
     }
+    static PyObject *tnp_concat(PyObject *a, PyObject *b) {
+        PyErr_SetString(PyExc_TypeError,
+            "Concatenation operation is not implemented for NumPy arrays, use np.concatenate() instead. "
+            "Please do not rely on this error; it may not be given on all Python implementations.");
+        return NULL;
+    }
+    static void tnp_set_concat(PyTypeObject *t) { t->tp_as_sequence->sq_concat = tnp_concat; }
     """
+    void tnp_set_concat(PyTypeObject *t)
     void tnp_set_name(PyTypeObject *t, const char *name)
     int tnp_set_attr(PyTypeObject *t, object name, object value) except -1
     void tnp_set_buffer(PyTypeObject *t, int (*get)(PyObject *, Py_buffer *, int) except -1)
@@ -50,6 +58,11 @@ cdef int _get_buffer(PyObject *self, Py_buffer *view, int flags) except -1:
 def install_buffer(type cls):
     """Give `cls` the buffer protocol, through the NumPy array that ``__array_export__()`` returns."""
     tnp_set_buffer(<PyTypeObject *>cls, _get_buffer)
+
+
+def refuse_concat(type cls):
+    """``operator.concat`` raises NumPy's TypeError."""
+    tnp_set_concat(<PyTypeObject *>cls)
 
 
 def address(cnp.ndarray array):

@@ -3,12 +3,12 @@
 import os
 from typing import Any
 
-__all__ = ["COMPILED", "address", "install_buffer", "set_type_attribute", "set_type_name"]
+__all__ = ["COMPILED", "address", "install_buffer", "refuse_concat", "set_type_attribute", "set_type_name"]
 
 try:
     if os.environ.get("TNP_PURE"):
         raise ImportError("TNP_PURE is set")
-    from tnp.core._native import address, install_buffer, set_type_attribute, set_type_name
+    from tnp.core._native import address, install_buffer, refuse_concat, set_type_attribute, set_type_name
 
     COMPILED = True
 except ImportError:
@@ -26,6 +26,9 @@ except ImportError:
             return memoryview(self.__array_export__())
 
         cls.__buffer__ = __buffer__  # Python 3.12 and newer look for it (PEP 688)
+
+    def refuse_concat(cls: type) -> None:
+        """Only C can: operator.concat adds here."""
 
     def address(array: Any) -> int:
         return array.__array_interface__["data"][0]  # type: ignore[no-any-return]

@@ -89,9 +89,24 @@ def _to_sixteen(c: Code, x: str, source: str, target: str) -> str:
         x = cast(c, x, source, "f4")
     if target == "bf2":
         return _float_to_bfloat(c, x)
-    half = f"<{c.width} x half>"
-    bits = c.convert("fptrunc", c.reg("f4"), half, x, rounds=True)
-    return c.let(f"bitcast {half} {bits} to {c.reg('f2')}")
+    return _float_to_half(c, x)
+
+
+def _float_to_half(c: Code, x: str) -> str:
+    """Four elements at a time: LLVM knows no wider strict conversion on every processor."""
+    parts = []
+    for first in range(0, c.width, 4):
+        order = list(range(first, min(first + 4, c.width)))
+        part = c.shuffle(c.reg("f4"), x, "poison", order)
+        half = f"<{len(order)} x half>"
+        bits = c.convert("fptrunc", f"<{len(order)} x float>", half, part, rounds=True)
+        parts.append(c.let(f"bitcast {half} {bits} to <{len(order)} x i16>"))
+    width = min(4, c.width)
+    while len(parts) > 1:
+        type_ = f"<{width} x i16>"
+        parts = [c.shuffle(type_, *pair, list(range(2 * width))) for pair in zip(parts[::2], parts[1::2], strict=True)]
+        width *= 2
+    return parts[0]
 
 
 def _double_to_odd_float(c: Code, x: str) -> str:

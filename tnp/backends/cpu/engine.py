@@ -27,7 +27,6 @@ try:
 except ImportError:
     reduce = None  # type: ignore[assignment]
 
-STRESS = os.environ.get("TNP_STRESS") == "1"
 MOST_KERNELS = 2000
 ALIGNMENT = 64  # elements; chunks begin at multiples, where NumPy's loops begin a vector
 THREADED_NS = 50_000  # work that is worth waking another thread
@@ -97,14 +96,22 @@ class CpuBackend:
         ``hook(name, seconds, bytes)`` after every launch.
     fast_math : bool
         Speed before the last bit.
+
+    Parameters
+    ----------
+    stress : bool, optional
+        Compile everything at once and cut it into chunks of 64 elements, so that small arrays test the engine.
+        By default the environment's TNP_STRESS says.
     """
 
     name = "cpu"
 
-    def __init__(self) -> None:
+    def __init__(self, stress: bool | None = None) -> None:
+        self.stress = os.environ.get("TNP_STRESS") == "1" if stress is None else stress
         self.stats = Stats()
         self.hooks: list[Callable[[str, float, int], None]] = []
         self.fast_math = False
+        self.compile_ns = COMPILE_NS
         self._entries: OrderedDict[Any, _Entry] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -119,8 +126,18 @@ class CpuBackend:
             return False
         if emitted(prim.ufunc.__name__, tuple(codes)) is not None:  # type: ignore[arg-type]
             return True
-        # NumPy's loops choose their arithmetic by strides: only what lies like the block that they get
-        return bool(operand.ndim == 0 or operand.flags.f_contiguous and operand.flags.aligned)
+        # NumPy's loops choose their arithmetic by strides: only where they would see what a block is
+        if operand.ndim == 0:
+            return True
+        if prim.ufunc.__name__ in POSITIONAL:
+            return False
+        if operand.dtype != in_dtypes[0]:  # NumPy casts it into a buffer
+            return True
+        steps = [s for n, s in zip(operand.shape, operand.strides, strict=True) if n > 1]
+        if not operand.flags.aligned or not steps:
+            return not steps
+        inner = min(steps, key=abs) if prim.ufunc.nin == 1 else steps[-1]
+        return inner == operand.itemsize
 
     def run(self, group: Group) -> int:
         shape, leaves, outputs = group.shape, group.leaves, group.outputs
@@ -181,7 +198,7 @@ class CpuBackend:
         kernel = entry.kernels.get(_NOWHERE)
         if kernel is not None and not kernel.program.blocked:
             return entry, kernel
-        if entry.hopeless or (not STRESS and entry.spent + entry.ns * size < COMPILE_NS):
+        if entry.hopeless or (not self.stress and entry.spent + entry.ns * size < self.compile_ns):
             return entry, None
         aliased = _aliased(group)
         kernel = entry.kernels.get(aliased)
@@ -224,13 +241,13 @@ class CpuBackend:
         stats.bytes_read += kernel.bytes_read * size
         stats.bytes_written += kernel.bytes_written * size
         began = time.perf_counter() if self.hooks else 0.0
-        if STRESS or kernel.ns * size > THREADED_NS:
+        if self.stress or kernel.ns * size > THREADED_NS:
             found = [0]
 
             def chunk(c: tuple[int, int, int, int]) -> None:
                 found.append(kernel.run(args, *c))
 
-            threads.run_chunks(chunk, _chunks(rows, columns, kernel.ns))
+            threads.run_chunks(chunk, _chunks(rows, columns, kernel.ns, self.stress))
             flags = 0
             for f in found:
                 flags |= f
@@ -245,10 +262,7 @@ class CpuBackend:
 
 def _must_be_flat(group: Group) -> bool:
     """Some NumPy loop must get the blocks that flat arrays would give it."""
-    for s in group.steps:
-        if s.prim.ufunc is not None and s.prim.ufunc.__name__ in POSITIONAL:  # type: ignore[attr-defined]
-            return True
-    return False
+    return any(s.prim.ufunc is not None and s.prim.ufunc.__name__ in POSITIONAL for s in group.steps)  # type: ignore
 
 
 def _address(a: Any) -> int:
@@ -261,14 +275,14 @@ def _aliased(group: Group) -> frozenset[int]:
     return frozenset(o for o, (_, out) in enumerate(group.outputs) if _address(out) in places)
 
 
-def _chunks(rows: int, columns: int, ns: float) -> list[tuple[int, int, int, int]]:
+def _chunks(rows: int, columns: int, ns: float, stress: bool) -> list[tuple[int, int, int, int]]:
     """Pieces of about equal size for the threads, first and last row, first and last column."""
-    if STRESS:
+    if stress:
         step = ALIGNMENT
     else:
         share = -(-rows * columns // threads.num_threads())
         step = max(1, min(share, int(CHUNK_NS / ns)))
-    if rows > 1 and (STRESS or rows >= 4 * threads.num_threads()):
+    if rows > 1 and (stress or rows >= 4 * threads.num_threads()):
         some = max(1, step // columns)
         return [(r, min(rows, r + some), 0, columns) for r in range(0, rows, some)]
     step = -(-step // ALIGNMENT) * ALIGNMENT

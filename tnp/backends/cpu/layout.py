@@ -64,7 +64,10 @@ def layout_of(operands: list[Any], shape: tuple[int, ...], flat: bool, first_out
             for s, t in zip(steps, strides, strict=True):
                 s.append(t[d])
     by_rows = not flat and len(merged) > 1 and merged[-1] >= SHORTEST_ROW
-    classes = tuple(_reach(a, s, merged, by_rows) for a, s in zip(operands, steps, strict=True))
+    classes = tuple(
+        UNIT if k >= first_output and not merged and a.flags.aligned else _reach(a, s, merged, by_rows)
+        for k, (a, s) in enumerate(zip(operands, steps, strict=True))
+    )
     layout = Layout(classes, size // merged[-1] if by_rows else 1, merged[-1] if by_rows else size)
     layout.by_rows = by_rows
     if by_rows or GATHERED in classes:
@@ -83,10 +86,10 @@ def _strides(a: Any, shape: tuple[int, ...]) -> list[int]:
 def _reach(a: Any, strides: list[int], shape: list[int], by_rows: bool) -> str:
     if isinstance(a, np.generic):
         return SCALAR
-    if not any(strides):
-        return ROW
     if not a.flags.aligned:
         return GATHERED
+    if not any(strides):
+        return ROW
     if by_rows:
         return UNIT if strides[-1] == a.itemsize else ROW if strides[-1] == 0 else GATHERED
     expected = a.itemsize
