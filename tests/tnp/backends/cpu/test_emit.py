@@ -1,0 +1,102 @@
+"""Every operation on every dtype it has, on hostile values, against NumPy: bits and floating-point flags."""
+
+import numpy as np
+import pytest
+
+from tnp.backends.base import Group
+from tnp.backends.cpu.engine import CpuBackend
+from tnp.backends.cpu.operations import EMITTERS
+
+from .groups import DTYPES, cast_step, check, hostile, laid_out, numpy_result, same_bits, step, where_step
+
+UFUNCS = {
+    f.__name__: f
+    for f in vars(np).values()
+    if isinstance(f, np.ufunc) and f.nout == 1 and f.signature is None and "numpy" in type(f).__module__
+}
+SIZES = (1, 3, 63, 65, 1025)
+
+
+@pytest.fixture(scope="module")
+def engine():
+    backend = CpuBackend(stress=False)
+    backend.compile_ns = 0
+    return backend
+
+
+def signatures(ufunc):
+    """The operand dtypes of the loops that kernels can hold."""
+    found = {}
+    for types in ufunc.types:
+        if set(types) <= set("?bBhHiIlLqQefdFD->"):
+            found[tuple(np.dtype(c) for c in types.split("->")[0])] = types
+    return found
+
+
+def operands_of(ufunc, dtypes, size):
+    values = [hostile(d, size, seed) for seed, d in enumerate(dtypes)]
+    if ufunc is np.power and dtypes[0].kind in "iu":
+        values[1] = values[1] & 3  # negative exponents raise
+    return values
+
+
+@pytest.mark.parametrize("name", sorted(UFUNCS))
+def test_ufunc(engine, name):
+    ufunc = UFUNCS[name]
+    for dtypes, types in signatures(ufunc).items():
+        one = step(ufunc, tuple(~i for i in range(len(dtypes))), dtypes)
+        for size in SIZES:
+            out = np.empty(size, one.dtype)
+            check(engine, Group([one], operands_of(ufunc, dtypes, size), [(0, out)], (size,)), f"{types} of {size}")
+        for how in ("strided", "negative", "unaligned"):
+            values = [laid_out(x, how) for x in operands_of(ufunc, dtypes, 70)]
+            if all(engine.fusible(one.prim, dtypes, x) for x in values):
+                out = laid_out(np.zeros(70, one.dtype), "strided")
+                check(engine, Group([one], values, [(0, out)], (70,)), f"{types} {how}")
+        for scalar in range(len(dtypes) if len(dtypes) > 1 else 0):
+            for pick in (0, 5, 11):
+                values = operands_of(ufunc, dtypes, 70)
+                values[scalar] = values[scalar][pick]
+                check(engine, Group([one], values, [(0, np.empty(70, one.dtype))], (70,)), f"{types} scalar {scalar}")
+
+
+def test_every_emitter_is_some_ufunc():
+    assert {name for name, _ in EMITTERS} <= set(UFUNCS)
+
+
+@pytest.mark.parametrize("source", DTYPES, ids=str)
+def test_casts(engine, source):
+    for target in DTYPES:
+        for size in SIZES:
+            values = hostile(source, size)
+            if source.kind in "fc" and target == np.uint32:
+                real = values.real.astype(float)  # outside its range NumPy's answer depends on the element's place
+                values = np.where((real >= 0) & (real < 2.0**32), values, 0).astype(source)
+            out = np.empty(size, target)
+            check(
+                engine, Group([cast_step(~0, source, target)], [values], [(0, out)], (size,)), f"{source} to {target}"
+            )
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_where(engine, dtype):
+    for size in SIZES:
+        condition, x, y = hostile(np.dtype(bool), size), hostile(dtype, size, 1), hostile(dtype, size, 2)
+        out = np.empty(size, dtype)
+        check(engine, Group([where_step((~0, ~1, ~2), dtype)], [condition, x, y], [(0, out)], (size,)), str(dtype))
+        check(engine, Group([where_step((~0, ~1, ~2), dtype)], [condition, x, y[0]], [(0, out)], (size,)), str(dtype))
+
+
+def test_operands_and_results_are_cast(engine):
+    """Like np.add(int8, int8, dtype=float64) stored into float32: casts before the loop and on storing."""
+    for source in DTYPES:
+        for target in DTYPES:
+            if source.kind == "c" or np.uint32 in (source, target):
+                continue
+            values = [hostile(source, 70, 1), hostile(source, 70, 2)]
+            out = np.empty(70, target)
+            with np.errstate(all="ignore"):
+                group = Group([step(np.multiply, (~0, ~1), ("d", "d"))], values, [(0, out)], (70,))
+                (expected,), _ = numpy_result(group)
+                engine.run(group)
+            assert same_bits(out, expected).all(), (source, target)
