@@ -93,10 +93,10 @@ def fold_of(name: str, code: str) -> Fold | None:
     kind = _KINDS.get(name)
     if kind is None or (code[0] == "c" and kind != "add"):
         return None
+    if kind in ("and", "or", "xor") and (code[0] == "f" or code == "bf2" or (name[0] == "l" and code != "b1")):
+        return None
     if code in ("f2", "bf2"):
         return None if kind == "mul" else Fold(kind, "f4", code == "f2" and kind == "add")
-    if kind in ("and", "or", "xor") and (code[0] == "f" or (name.startswith("logical") and code != "b1")):
-        return None
     if code == "b1" and kind in ("add", "mul"):
         kind = "or" if kind == "add" else "and"
     return Fold(kind, code)

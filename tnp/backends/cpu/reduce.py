@@ -90,6 +90,14 @@ class _Job:
     def letters(self) -> str:
         return "".join("KR"[reduced] for reduced, _ in self.pattern)
 
+    @property
+    def worth_threads(self) -> bool:
+        """Several threads reduce memory as it lies faster than NumPy does."""
+        size = 1
+        for _, n in self.pattern:
+            size *= n
+        return size >= 1 << 18 and self.pattern[-1] >= (True, 64)
+
     def target(self, group: Group) -> Any:
         return group.outputs[self.output][1][self.index].transpose(self.axes)
 
@@ -150,12 +158,13 @@ def run(backend: Any, group: Group) -> int:
 def _run(backend: Any, entry: _Entry, group: Group, size: int) -> int:
     plain = [(i, out) for i, out in group.outputs if not isinstance(group.steps[i].prim, Reduction)]
     apart = bool(plain) and _overlaps(plain, group.leaves)  # elementwise outputs are computed after all has been read
-    key: list[Any] = [group.shape, apart]
+    many = backend.stress or threads.num_threads() > 1
+    key: list[Any] = [group.shape, apart, many, backend.stress]
     for a in group.leaves:
         key += (a.dtype, a.shape, a.strides) if type(a) is not np.generic else (a.dtype,)
     for _, out in group.outputs:
         key += (out.dtype, out.strides)
-    passes = _remember(entry.passes, tuple(key), lambda: _passes(group, apart))
+    passes = _remember(entry.passes, tuple(key), lambda: _passes(group, apart, backend.stress, many))
     if passes is None:
         return _materialised(backend, group, size)
     flags = 0
@@ -328,7 +337,7 @@ def _job(group: Group, output: int) -> _Job:
         raise Unplannable(step.prim.name)
     source = group.steps[operand].dtype if operand >= 0 else group.leaves[~operand].dtype
     order = _order(group, operand)
-    job = _Job(output, fold, operand, np.dtype(np.float32) if code == "bf2" else loop, order)
+    job = _Job(output, fold, operand, loop, order)
     axis = params.get("axis")
     axes = set(range(len(group.shape)) if axis is None else (axis,) if isinstance(axis, int) else axis)
     pattern: list[tuple[bool, int]] = []
@@ -364,17 +373,20 @@ def _job(group: Group, output: int) -> _Job:
 # Fused ---------------------------------------------------------------------------------------------------------------
 
 
-def _passes(group: Group, apart: bool) -> "list[_Pass] | None":
-    """The passes that compute a group; None where that is not possible."""
+def _passes(group: Group, apart: bool, stress: bool, many: bool) -> "list[_Pass] | None":
+    """The passes that compute a group; None where that is not possible, or where NumPy is as fast."""
     if any(isinstance(s.prim, Elementwise) and s.prim.ufunc is not None and s.prim.ufunc.__name__ in POSITIONAL
            for s in group.steps):  # fmt: skip
         return None
+    bare = not any(isinstance(s.prim, Elementwise) for s in group.steps)
     by_key: dict[Any, list[_Job]] = {}
     plain: list[int] = []
     try:
         for o, (i, _) in enumerate(group.outputs):
             if isinstance(group.steps[i].prim, Reduction):
                 job = _job(group, o)
+                if bare and not stress and not (many and job.worth_threads) and job.segment == ENDLESS:
+                    return None
                 if not _confirmed(job.fold, job.letters, job.segment != ENDLESS):
                     return None
                 by_key.setdefault(job.key, []).append(job)
@@ -437,17 +449,17 @@ class _Pass:
         places, wanted = [], {}
         for job in self.jobs:
             a = job.operand
-            if a < 0 and classes[~a] == UNIT and code_of(group.leaves[~a].dtype) == job.fold.code:
+            if a < 0 and classes[~a] == UNIT and group.leaves[~a].dtype == job.loop == job.fold.dtype:
                 places.append(~a)
                 continue
-            if a < 0:
+            if a < 0 or steps[a].dtype != job.loop:
                 steps.append(Step(cast_p, (a,), (job.loop,), job.loop, (("dtype", job.loop),)))
                 a = len(steps) - 1
-            loop = np.dtype(np.float32) if job.fold.code == "f4" else job.loop
-            if (job.operand, loop) not in wanted:
-                wanted[job.operand, loop] = leaves + len(outputs)
-                outputs.append((a, loop, SCRATCH))
-            places.append(wanted[job.operand, loop])
+            held = np.dtype(job.fold.dtype)  # sixteen bits are combined as float32
+            if (job.operand, job.loop) not in wanted:
+                wanted[job.operand, job.loop] = leaves + len(outputs)
+                outputs.append((a, held, SCRATCH))
+            places.append(wanted[job.operand, job.loop])
         leaf_classes = list(zip((a.dtype for a in operands[:leaves]), classes, strict=False))
         plan = Plan(steps, leaf_classes, outputs)
         program = Program(plan, len(layout.shape), layout.by_rows, compiler().register_bytes)
@@ -630,6 +642,46 @@ def _subtrees(first: int, n: int, most: int, parts: int, pieces: list[int]) -> N
 # Verification --------------------------------------------------------------------------------------------------------
 
 
+_SAMPLES = {
+    "R": [(7,), (100,), (1000,), (9001,)],
+    "KR": [(5, 9), (4, 129), (3, 1001), (2, 9001)],
+    "RKR": [(3, 4, 9), (3, 4, 1001)],
+    "RK": [(50, 37), (7, 300), (3, 9001)],
+    "KRK": [(3, 50, 37), (2, 7, 300)],
+}
+_UFUNCS = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum, "xor": np.bitwise_xor}
+_NARROWER = {"f8": "f4", "f4": "f2", "c16": "c8", "c8": "f4"}  # operands that NumPy casts buffer by buffer
+
+
 @cache
 def _confirmed(fold: Fold, letters: str, buffered: bool) -> bool:
+    """Does this NumPy, on this CPU, combine in the order that is assumed here?"""
+    ufunc = _UFUNCS.get(fold.kind) or getattr(np, ("logical_" if fold.code == "b1" else "bitwise_") + fold.kind)
+    loop = np.dtype(np.float16) if fold.half else fold.dtype
+    source = (np.dtype(np.float32) if fold.half else np.dtype(_NARROWER[fold.code])) if buffered else loop
+    axes = tuple(d for d, letter in enumerate(letters) if letter == "R")
+    prim = Reduction(name=ufunc.__name__, impl=ufunc.reduce, ufunc=ufunc)
+    step = Step(prim, (~0,), (loop,), loop, (("axis", axes), ("keepdims", False)))
+    rng = np.random.default_rng(len(letters))
+    for shape in _SAMPLES[letters]:
+        sample = _sample(rng, fold, source, shape)
+        with np.errstate(all="ignore"):
+            want = np.asarray(ufunc.reduce(sample, axis=axes, dtype=loop))
+        got = np.empty(want.shape, loop)
+        group = Group([step], [sample], [(0, got)], shape)
+        if _Pass(group, [_job(group, 0)], []).run(group, True, sample.size) < 0 or got.tobytes() != want.tobytes():
+            return False
     return True
+
+
+def _sample(rng: np.random.Generator, fold: Fold, dtype: Any, shape: tuple[int, ...]) -> Any:
+    """Values whose sum shows the order of additions."""
+    if dtype.kind == "b":
+        return rng.random(shape) < (0.001 if fold.kind == "or" else 0.999)
+    if dtype.kind in "iu":
+        return rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype=dtype)
+    if fold.kind == "mul":
+        return (1 + 1e-3 * rng.standard_normal(shape)).astype(dtype)
+    wide = 1 if fold.half or dtype.itemsize == 2 else 4
+    values = rng.standard_normal(shape) * 10.0 ** rng.uniform(-wide, wide, shape)
+    return (values + 1j * values[..., ::-1] if dtype.kind == "c" else values).astype(dtype)
