@@ -60,7 +60,7 @@ def settle(x):
         elif c.marked & MOVED:
             old, now = root(nd), root(s.full)
             if old is not now:
-                x._nd = nd = _phantom.at(s.full, address(nd) - address(old), nd)
+                x._nd = nd = _phantom.at(s.full, address(nd) - c.starts[id(old)], nd)
         if dropped:
             schedule.finish_dropped()
     return nd
@@ -127,7 +127,7 @@ def operand(x):
         o.size = _size(node.shape)
         return o
     c = x._cell
-    if c is not None and c.marked & (PENDING | MOVED):
+    if c is not None and (c.marked & (PENDING | MOVED) or x._nd is None):
         s = c.storage
         if s.node is None:
             settle(x)
@@ -137,7 +137,7 @@ def operand(x):
             if ph is None:
                 settle(x)
             else:
-                p = _phantom.at(ph, address(nd) - address(root(nd)), nd)
+                p = _phantom.at(ph, address(nd) - c.starts[id(root(nd))], nd)
                 o.array, o.ref, o.shape, o.type = x, Place(s, p), p.shape, p.dtype
                 o.order, o.size = p, p.size
                 return o
@@ -302,7 +302,7 @@ def _finish(prim, params, operands, ins, dtype, target):
                 return None  # 300 for uint8, a complex for a float: NumPy says what it is
     size = _size(shape)
     nbytes = size * dtype.itemsize
-    if size < hot.get_lazy_from() or size == 0 or leaf > RETAIN * nbytes or nbytes > config.memory_limit_of_one():
+    if size < hot.get_lazy_from() or size == 0 or not shape or leaf > RETAIN * nbytes or nbytes > config.memory_limit_of_one():
         return None
     where = None
     if prim not in QUIET and (dtype.kind in "fc" or prim.name in ("floor_divide", "remainder", "fmod", "astype")):
@@ -384,7 +384,7 @@ def _order_of(x):
         c = cell_of(x)
     if is_shared(c):
         return False
-    nd = settle(x) if c.marked & (PENDING | MOVED) else x._nd
+    nd = settle(x) if c.marked & (PENDING | MOVED) or x._nd is None else x._nd
     if nd is not c.storage.full or not nd.flags.writeable:
         return False
     if nd.flags.c_contiguous:
@@ -399,6 +399,10 @@ def renew(x, s):
     old.live = False
     if old.node is not None and old.uses == 0 and old.node.warns:
         dropped.append(old)
+    if old.full is not None:  # where views of it have to count from
+        if c.starts is None:
+            c.starts = {}
+        c.starts[id(root(old.full))] = address(old.full)
     s.live = True
     c.storage = s
     c.marked = (c.marked & ~READERS) | PENDING | MOVED
@@ -495,8 +499,8 @@ def reduce(ufunc, x, axis, keepdims, dtype=None):
         if len(set(axes)) != len(axes) or any(a < 0 or a >= ndim for a in axes):
             return None
     loop = _reduce_loop(ufunc, o.type, dtype)
-    if loop is None:
-        return None
+    if loop is None or (o.order is not None and ndim - len(axes) > 1):
+        return None  # the order of the result in memory follows the operand's
     shape = tuple(1 if i in axes else n for i, n in enumerate(o.shape)) if keepdims else tuple(
         n for i, n in enumerate(o.shape) if i not in axes
     )

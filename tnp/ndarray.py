@@ -473,11 +473,8 @@ def resize(self, *new_shape, refcheck=True):
         if _base(self) is not None:
             raise ValueError("cannot resize this array: it does not own its data")
         if refcheck and (sys.getrefcount(self) > RESIZE_COUNT or (cell is not None and not _only_name(cell))):
-            raise ValueError(
-                "cannot resize an array that references or is referenced\n"
-                "by another array in this way.\nUse the np.resize function or refcheck=False"
-            )
-    if size == nd.size:
+            _refuse_resize()
+    if size == nd.size and (size or shape == nd.shape):
         if shape != nd.shape:
             _set_shape(self, shape)
         return
@@ -499,6 +496,14 @@ def _references(self):
 def calibrate_resize(count):
     global RESIZE_COUNT
     RESIZE_COUNT = count
+
+
+def _refuse_resize():
+    """NumPy's own error for an array that something else refers to."""
+    held = _np.zeros(2)
+    others = [held, held]
+    held.resize(3)
+    others.clear()
 
 
 def _only_name(cell):

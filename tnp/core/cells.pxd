@@ -11,7 +11,7 @@ cdef class Storage:
 cdef class Cell:
     cdef public Storage storage
     cdef public int marked
-    cdef public object owner
+    cdef public object starts
     cdef object __weakref__
 
 cdef class Node:
@@ -24,6 +24,7 @@ cdef class Node:
     cdef public object order
     cdef public Py_ssize_t count
     cdef public object where
+    cdef public Py_ssize_t serial
     cdef public bint warns
     cdef public bint ran
 

@@ -18,14 +18,22 @@ UNREADABLE = PENDING | MOVED | TRACED
 
 
 class Cell:
-    """One block of memory as the program knows it: every array that shares the memory holds the cell."""
+    """One block of memory as the program knows it: every array that shares the memory holds the cell.
 
-    __slots__ = ("__weakref__", "marked", "owner", "storage")
+    Attributes
+    ----------
+    storage : Storage
+    marked : int
+    starts : dict or None
+        Address at which the content began, by identity of the root array, for memory that it has left (MOVED).
+    """
+
+    __slots__ = ("__weakref__", "marked", "starts", "storage")
 
     def __init__(self, storage, marked):
         self.storage = storage
         self.marked = marked
-        self.owner = None
+        self.starts = None
         storage.live = True
 
     def __del__(self):
@@ -81,13 +89,15 @@ class Node:
         Nodes below, itself included, repetitions counted.
     where : object
         The program's line and floating-point error state (tnp/lazy/warn.py), None if it cannot warn.
+    serial : int
+        Its turn in the program.
     warns : bool
         Can it, or anything pending below it, warn?
     ran : bool
         Was it computed before, as part of another's kernel (it has warned then)?
     """
 
-    __slots__ = ("args", "count", "dtype", "in_dtypes", "order", "params", "prim", "ran", "shape", "warns", "where")
+    __slots__ = ("args", "count", "dtype", "in_dtypes", "order", "params", "prim", "ran", "serial", "shape", "warns", "where")
 
     def __init__(self, prim, params, args, in_dtypes, dtype, shape, order, count, where):
         self.prim = prim
@@ -99,6 +109,7 @@ class Node:
         self.order = order
         self.count = count
         self.where = where
+        self.serial = 0
         self.warns = False
         self.ran = False
 

@@ -11,6 +11,9 @@ from tnp.core.cells import Node, Place, Storage
 GROUP = 400  # nodes of one kernel at most; more are run at once
 
 _sweep_at = 32
+_serial = 0
+# Weak references to pending storages that can warn, in the program's order
+warners = []
 
 
 def record(prim, params, args, in_dtypes, dtype, shape, order, where):
@@ -34,9 +37,17 @@ def record(prim, params, args, in_dtypes, dtype, shape, order, where):
             count += s.node.count
             warns = warns or s.node.warns
     node = Node(prim, params, args, in_dtypes, dtype, shape, order, count, where)
+    global _serial
+    _serial += 1
+    node.serial = _serial
     node.warns = warns
     out = Storage(None, node)
     me = weakref.ref(out)
+    if where is not None:
+        warners.append(me)
+        n = len(warners)
+        if n >= 256 and n & (n - 1) == 0:
+            warners[:] = [r for r in warners if (s := r()) is not None and s.node is not None]
     for a in args:
         t = type(a)
         s = a if t is Storage else a.storage if t is Place else None
@@ -51,6 +62,12 @@ def record(prim, params, args, in_dtypes, dtype, shape, order, where):
                 if n >= _sweep_at and n & (n - 1) == 0:
                     s.readers = [r for r in readers if r() is not None]
     return out
+
+
+def earlier_warners(serial):
+    """Pending storages that can warn and were recorded before `serial`, in order."""
+    warners[:] = [r for r in warners if (s := r()) is not None and s.node is not None and not s.node.ran]
+    return [s for r in warners if (s := r()) is not None and s.node.serial < serial]
 
 
 def pending_readers(storage):

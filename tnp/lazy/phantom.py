@@ -56,4 +56,4 @@ def at(full, offset, like):
     base = full.base if type(full.base) is np.ndarray else full
     if not base.flags.c_contiguous:
         base = base.transpose(np.argsort([-s for s in base.strides], kind="stable"))
-    return np.ndarray(like.shape, like.dtype, base, offset, like.strides)
+    return np.ndarray(like.shape, like.dtype, base, offset + address(full) - address(base), like.strides)

@@ -8,7 +8,7 @@ from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
 from tnp.core.cells import Place, Storage, dropped
 from tnp.core.primitive import Reduction
 from tnp.lazy.fusion import build, collect, view
-from tnp.lazy.graph import pending_readers
+from tnp.lazy.graph import earlier_warners, pending_readers
 from tnp.lazy.warn import give, happened
 
 lock = threading.RLock()
@@ -21,6 +21,7 @@ class Schedule:
     def __init__(self, backend):
         self.backend = backend
         self.kernels = 0
+        self.due = []  # warnings found, not yet given
 
     def force(self, storage):
         """Give `storage` its memory."""
@@ -52,10 +53,27 @@ class Schedule:
         """Run the storages `order` as one kernel into ``outputs`` (storage -> destination), with their warnings."""
         self.kernels += 1
         flags = self.backend.run(build(order, outputs))
-        if flags:
-            replay(order, flags)
+        due = replay(order, flags) if flags else ()
         for s in order:
             s.node.ran = True
+        if due:
+            self.warn(due)
+
+    def warn(self, due):
+        """Give the warnings `due`, after those of operations that the program wrote before them."""
+        outermost = not self.due
+        self.due += due
+        if outermost:
+            try:
+                while earlier := earlier_warners(max(serial for serial, *_ in self.due)):
+                    for s in earlier:
+                        if s.node is not None and not s.node.ran:
+                            self.run([s])
+                ordered = sorted(self.due, key=lambda d: d[0])
+            finally:
+                self.due = []
+            for _, where, name, kinds in ordered:
+                give(where, name, kinds)
 
     def serve(self, storage, but=()):
         """Run everything pending that reads `storage`, except the storages `but`: it is about to be written."""
@@ -147,9 +165,9 @@ def roots(storage):
 
 
 def replay(order, flags):
-    """Find out which operation raised which flag, by running them one by one through NumPy, and warn."""
+    """Which operation raised which flag, found by running them one by one through NumPy: the warnings due."""
     if not any(s.node.where is not None and not s.node.ran and _asks(s.node.where, flags) for s in order):
-        return
+        return ()
     values, due = {}, []
     for s in order:
         node = s.node
@@ -159,9 +177,8 @@ def replay(order, flags):
             args.append(x)
         values[s], kinds = happened(lambda node=node, args=args: evaluate(node, args))
         if kinds and node.where is not None and not node.ran:
-            due.append((node.where, name_of(node), kinds))
-    for where, name, kinds in due:
-        give(where, name, kinds)
+            due.append((node.serial, node.where, name_of(node), kinds))
+    return due
 
 
 def _asks(where, flags):

@@ -301,7 +301,7 @@ def _any_order(fold: Fold, lanes: int) -> _Text:
     t.put(f" %whole = and i64 %n, {-lanes}\n %last = sub i64 %n, {lanes}\n br label %test\ntest:")
     t.put(f" %i = phi i64 [ 0, %entry ], [ %in, %next ]\n %acc = phi {wide} [ {identity}, %entry ], [ %accn, %next ]")
     if extreme:
-        t.put(f" %nan = phi {bits} [ zeroinitializer, %entry ], [ %nann, %next ]")
+        t.put(f" %nan = phi {wide} [ zeroinitializer, %entry ], [ %nann, %next ]")
     bound = "%n" if repeatable else "%whole"
     t.put(f" %c = icmp ult i64 %i, {bound}\n %room = icmp uge i64 %n, {lanes}\n %go = and i1 %c, %room")
     t.put(" br i1 %go, label %next, label %across\nnext:")
@@ -312,7 +312,8 @@ def _any_order(fold: Fold, lanes: int) -> _Text:
     _combine(t, fold, wide, "%acc", x, nan=False)
     t.rename("%accn")
     if extreme:
-        t.put(f" %nann = or {bits} %nan, {_compare(t, 'uno', wide, x, x)}")
+        _select(t, _compare(t, "uno", wide, x, x), wide, x, "%nan")
+        t.rename("%nann")
     t.put(f" %in = add i64 %i, {lanes}\n br label %test\nacross:")
     total, left = "%acc", lanes
     while left > 1:
@@ -329,7 +330,8 @@ def _any_order(fold: Fold, lanes: int) -> _Text:
         total, left = _combine(t, fold, half, *sides, nan=False), left // 2
     if extreme:
         t.declared.add(f"declare i1 @llvm.vector.reduce.or.v{lanes}i1({bits})")
-        any_nan = t.let(f"call i1 @llvm.vector.reduce.or.v{lanes}i1({bits} %nan)")
+        found = _compare(t, "uno", wide, "%nan", "%nan")
+        any_nan = t.let(f"call i1 @llvm.vector.reduce.or.v{lanes}i1({bits} {found})")
         total = _select(t, any_nan, scalar, "0x7FF8000000000000", total)
     total = _combine(t, fold, scalar, "%init", total)
     start = t.let("select i1 %room, i64 %n, i64 0") if repeatable else "%whole"

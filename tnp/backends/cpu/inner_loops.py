@@ -66,9 +66,9 @@ def find_loop(ufunc: np.ufunc, in_dtypes: tuple[np.dtype[Any], ...]) -> Loop | N
         return None
     if info.needs_python or not info.loop:
         return None
-    operands = [_sample(d, i) for i, d in enumerate(in_dtypes)]
     run = _Runner(info, dtypes[-1])
     with np.errstate(all="ignore"):
+        operands = [_sample(d, i) for i, d in enumerate(in_dtypes)]
         if not _same_bits(run(operands, len(operands[0])), ufunc(*operands)):
             return None
         for i in range(len(operands)) if len(operands) > 1 else ():  # scalars: stride 0, where some loops branch

@@ -96,7 +96,8 @@ class _Job:
         size = 1
         for _, n in self.pattern:
             size *= n
-        return size >= 1 << 18 and self.pattern[-1] >= (True, 64)
+        quits = self.fold.kind in ("and", "or")  # NumPy's any and all stop as soon as they know
+        return size >= 1 << 18 and self.pattern[-1] >= (True, 64) and not quits
 
     def target(self, group: Group) -> Any:
         return group.outputs[self.output][1][self.index].transpose(self.axes)
