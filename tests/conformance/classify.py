@@ -8,7 +8,7 @@ from .results import CRASHED, Outcome
 
 # First match wins: category, pattern of the test id, pattern of the message ("" matches nothing).
 RULES: tuple[tuple[str, str, str], ...] = (
-    ("missing name", "", r"npconform: missing name|has no attribute '\w+'$|cannot import name"),
+    ("missing name", "", r"npconform: missing name|module '\S+' has no attribute|cannot import name"),
     ("exceptions: none, or another", "", r"DID NOT RAISE|not raised|Regex pattern did not match|did not match"),
     ("warnings: none, or too many", "", r"DID NOT WARN|^\w*Warning|[Ww]arnings? (was|were|not)"),
     ("C API: helper or extension takes numpy.ndarray only", r"test_cython|test_limited_api|test_mem_policy",

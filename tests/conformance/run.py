@@ -21,6 +21,7 @@ PLUGIN = Path(__file__).parent / "plugin"
 TOOLS = ("numpy/f2py/", "numpy/distutils/", "numpy/typing/", "numpy/_pyinstaller/")
 # The same on every machine, so that the same tests are skipped for want of memory.
 AVAILABLE_MEMORY = "4 GB"
+_NO_TEST = "no test"
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def run_file(path: Path, settings: Settings, root: Path) -> File:
             finally:
                 _end(child)
         file = read_record(folder / "record.jsonl", status, settings.file_seconds)
-        if file.broken and not file.collected:
+        if file.broken.endswith(_NO_TEST):  # it died while starting: what it said then tells why
             file.broken += "\n" + (folder / "output").read_text(errors="replace")[-800:]
         file.seconds = round(time.monotonic() - began, 2)
         return file
@@ -155,9 +156,9 @@ def read_record(record: Path, status: int | None, limit: float) -> File:
             file.tests[name] = Outcome(**event)
             running = ""
     if status not in (0, 1, 2, 5):  # pytest's codes: fine, failures, errors of collection, nothing selected
-        file.broken = f"{_cause(status, limit)} in {running or 'no test'}"
+        file.broken = f"{_cause(status, limit)} in {running or _NO_TEST}"
     elif len(file.tests) < len(selected):
-        file.broken = f"ended early, status {status}, in {running or 'no test'}"
+        file.broken = f"ended early, status {status}, in {running or _NO_TEST}"
     if file.broken:
         file.tests = {name: Outcome(CRASHED, message=file.broken) for name in selected}
     return file

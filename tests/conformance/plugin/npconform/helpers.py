@@ -1,9 +1,9 @@
 """Test helpers that know only NumPy's own array class.
 
 ``numpy.testing`` compares: it is the substitute's own if it has one, and otherwise NumPy's, with the arguments
-converted.  Helpers compiled for the tests cast to ``PyArrayObject *`` without a check, so a foreign array would crash
-the process.  Those that only read an array's memory are given the converted array; any other becomes a skip, which
-counts as not passed.
+converted, as those of ``numpy.ma.testutils`` always are.  Helpers compiled for the tests cast to ``PyArrayObject *``
+without a check, so a foreign array would crash the process.  Those that only read an array's memory are given the
+converted array; any other becomes a skip, which counts as not passed.
 """
 
 import functools
@@ -15,7 +15,8 @@ from typing import Any
 import numpy
 import pytest
 
-TESTING = re.compile(r"numpy\.(testing|ma\.testutils)")
+TESTING = re.compile(r"numpy\.testing\b")
+MASKED_TESTING = "numpy.ma.testutils"
 C_HELPERS = re.compile(r"\._(multiarray_tests|umath_tests|struct_ufunc_tests|rational_tests|operand_flag_tests|simd)$")
 # These take no array to compare, or must see the object itself.
 _AS_IS = re.compile(r"assert_(raises|raises_regex|warns|no_warnings|no_gc_cycles|)$")
@@ -61,14 +62,21 @@ class Converter:
         """A compiled test helper that cannot crash on the substitute's arrays (ufuncs dispatch by themselves)."""
         if not self.foreign or isinstance(function, (type, numpy.ufunc)):
             return function
-        name = getattr(function, "__name__", repr(function))
+        return Guarded(function, self)
 
-        @functools.wraps(function, updated=())
-        def guarded(*args: Any, **kwargs: Any) -> Any:
-            if any(map(self.is_foreign, (*args, *kwargs.values()))):
-                if name not in _READERS:
-                    pytest.skip(f"npconform: C helper {name} needs a numpy.ndarray")
-                args, kwargs = tuple(map(self.convert, args)), self.convert(kwargs)
-            return function(*args, **kwargs)
 
-        return guarded
+class Guarded:
+    """A compiled helper that converts or skips; like a built-in function, and unlike one of Python's, no method."""
+
+    def __init__(self, function: Callable[..., Any], converter: Converter) -> None:
+        functools.update_wrapper(self, function, updated=())
+        self._function = function
+        self._converter = converter
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if any(map(self._converter.is_foreign, (*args, *kwargs.values()))):
+            name = getattr(self._function, "__name__", repr(self._function))
+            if name not in _READERS:
+                pytest.skip(f"npconform: C helper {name} needs a numpy.ndarray")
+            args, kwargs = tuple(map(self._converter.convert, args)), self._converter.convert(kwargs)
+        return self._function(*args, **kwargs)

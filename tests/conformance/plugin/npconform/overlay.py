@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy
 
-from .helpers import C_HELPERS, TESTING, Converter
+from .helpers import C_HELPERS, MASKED_TESTING, TESTING, Converter
 from .missing import Missing
 from .names import PublicNames, public, walk
 
@@ -55,7 +55,7 @@ class Overlays:
         """What a test sees as `module`'s attribute `name`, whose real value is `value`."""
         if isinstance(value, ModuleType):
             return self.view(value)
-        if TESTING.match(module.__name__) and not self.own_testing:
+        if module.__name__ == MASKED_TESTING or (TESTING.match(module.__name__) and not self.own_testing):
             return self.converter.comparing(value) if inspect.isfunction(value) else value
         dotted = self.names.namespace.get(module.__name__)
         if dotted is not None and name in public(module):
