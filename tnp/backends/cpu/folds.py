@@ -234,7 +234,7 @@ def module_text(fold: Fold, register_bytes: int) -> str:
     t.put(f" store {type_} {t.let(f'load {type_}, ptr %from, align 1')}, ptr %to, align 1")
     define("void @put(ptr %to, ptr %from)", t, " ret void")
     define("void @accumulate(ptr %r, ptr %p, i64 %n)", _accumulate(fold, 2 * register_bytes), " ret void")
-    define("i64 @check(ptr %acc, ptr %p, i64 %n, i64 %seen)", _check(fold))
+    define("i64 @check(ptr %acc, ptr %p, i64 %n, i64 %seen)", _check(fold, register_bytes))
     return "\n".join([*sorted(declared), *functions])
 
 
@@ -367,23 +367,41 @@ def _accumulate(fold: Fold, bytes_: int) -> _Text:
     return t
 
 
-def _check(fold: Fold) -> _Text:
+def _check(fold: Fold, register_bytes: int) -> _Text:
     t = _Text()
     if not fold.signs:
         t.put(" ret i64 0")
         return t
-    integer = f"i{8 * size_of(fold.code)}"
-    negative = str(-(1 << 8 * size_of(fold.code) - 1))
-    bits = t.let(f"load {integer}, ptr %acc, align 1")
-    zeros = [t.let(f"icmp eq {integer} {bits}, {v}") for v in ("0", negative)]
-    t.put(f" br i1 {t.let('or i1 ' + ', '.join(zeros))}, label %test, label %other\nother:\n ret i64 0\ntest:")
-    t.put(" %i = phi i64 [ 0, %entry ], [ %in, %next ]\n %a = phi i64 [ %seen, %entry ], [ %an, %next ]")
-    t.put(" %c = icmp ult i64 %i, %n\n br i1 %c, label %next, label %done\nnext:")
-    x = t.let(f"load {integer}, ptr {t.let(f'getelementptr {integer}, ptr %p, i64 %i')}, align 1")
-    plus, minus = (
-        t.let(f"select i1 {t.let(f'icmp eq {integer} {x}, {value}')}, i64 {bit}, i64 0")
-        for value, bit in (("0", PLUS_ZERO), (negative, MINUS_ZERO))
-    )
-    found = t.let(f"or i64 {plus}, {minus}")
-    t.put(f" %an = or i64 %a, {found}\n %in = add i64 %i, 1\n br label %test\ndone:\n ret i64 %a")
+    bits, lanes = 8 * size_of(fold.code), 2 * register_bytes // size_of(fold.code)
+    negative = str(-(1 << bits - 1))
+    result = t.let(f"load i{bits}, ptr %acc, align 1")
+    zeros = ", ".join(t.let(f"icmp eq i{bits} {result}, {v}") for v in ("0", negative))
+    t.put(f" br i1 {t.let('or i1 ' + zeros)}, label %vectors, label %other\nother:\n ret i64 0\nvectors:")
+    t.put(f" %whole = and i64 %n, {-lanes}\n br label %test")
+    for name, step, start, bound, after, came in (
+        ("", lanes, "0", "%whole", "test1", "vectors"), ("1", 1, "%whole", "%n", "done", "test"),
+    ):  # fmt: skip
+        type_, mask = _wide(f"i{bits}", step), _wide("i1", step)
+        nothing = "zeroinitializer" if step > 1 else "0"
+        t.put(f"test{name}:\n %i{name} = phi i64 [ {start}, %{came} ], [ %in{name}, %next{name} ]")
+        for sign in ("plus", "minus"):
+            t.put(f" %{sign}{name} = phi {type_} [ {nothing}, %{came} ], [ %{sign}n{name}, %next{name} ]")
+        t.put(f" %c{name} = icmp ult i64 %i{name}, {bound}")
+        t.put(f" br i1 %c{name}, label %next{name}, label %{after}\nnext{name}:")
+        x = t.let(f"load {type_}, ptr {t.let(f'getelementptr i{bits}, ptr %p, i64 %i{name}')}, align 1")
+        for sign, value in (("plus", "0"), ("minus", negative)):
+            zero = value if step == 1 else f"splat (i{bits} {value})"
+            met = t.let(f"sext {mask} {t.let(f'icmp eq {type_} {x}, {zero}')} to {type_}")
+            t.put(f" %{sign}n{name} = or {type_} %{sign}{name}, {met}")
+        t.put(f" %in{name} = add i64 %i{name}, {step}\n br label %test{name}")
+    t.put("done:")
+    wide = _wide(f"i{bits}", lanes)
+    function = f"@llvm.vector.reduce.or.v{lanes}i{bits}"
+    t.declared.add(f"declare i{bits} {function}({wide})")
+    seen = "%seen"
+    for sign, bit in (("plus", PLUS_ZERO), ("minus", MINUS_ZERO)):
+        met = t.let(f"or i{bits} {t.let(f'call i{bits} {function}({wide} %{sign})')}, %{sign}1")
+        met = t.let(f"select i1 {t.let(f'icmp ne i{bits} {met}, 0')}, i64 {bit}, i64 0")
+        seen = t.let(f"or i64 {seen}, {met}")
+    t.put(f" ret i64 {seen}")
     return t
