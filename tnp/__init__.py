@@ -13,6 +13,8 @@ import numpy as _np
 
 from tnp import core as core
 from tnp import ndarray as _ndarray_module
+from tnp.bind import evaluate
+from tnp.core.config import config
 from tnp.core.native import set_type_name
 from tnp.hot import ndarray, ufunc
 from tnp.namespace import mirror, public
@@ -29,7 +31,7 @@ _plain = {"core", "exceptions", "dtypes", "typing", "f2py", "version"}
 del _ndarray_module
 mirror(_np, globals())
 __version__ = "0.1.0"
-__all__ = [*_np.__all__, "to_numpy"]
+__all__ = [*_np.__all__, "config", "evaluate", "ndarray", "to_numpy", "ufunc"]
 
 
 def to_numpy(x: Any) -> Any:

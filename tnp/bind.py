@@ -4,6 +4,7 @@ Every function here returns None where the operation has to run at once, through
 is to raise. This module is also compiled by Cython.
 """
 
+import atexit
 import weakref
 
 import numpy as _np
@@ -305,7 +306,7 @@ def _finish(prim, params, operands, ins, dtype, target):
     if size < hot.get_lazy_from() or size == 0 or not shape or leaf > RETAIN * nbytes or nbytes > config.memory_limit_of_one():
         return None
     where = None
-    if prim not in QUIET and (dtype.kind in "fc" or prim.name in ("floor_divide", "remainder", "fmod", "astype")):
+    if prim not in QUIET and (dtype.kind in "fc" or prim.name in ("floor_divide", "remainder", "fmod", "astype", "reciprocal")):
         modes = error_modes()
         if modes is None:
             return None
@@ -458,7 +459,7 @@ def store(x, key, value):
     if type(value) is not ndarray or type(x) is not ndarray:
         return None
     v = pending_whole(value)
-    if v is None:
+    if v is None or value._cell is x._cell:  # ``a[...] *= b`` ends with assigning the array to itself
         return None
     with lock:
         nd = settle(x)
@@ -486,7 +487,7 @@ def reduce(ufunc, x, axis, keepdims, dtype=None):
         if nd.size < hot.get_lazy_from():
             return None
     o = operand(x)
-    if o is None or o.type.char not in NUMERIC or not o.type.isnative or o.size < hot.get_lazy_from():
+    if o is None or o.type.char not in NUMERIC or not o.type.isnative or o.size < hot.get_lazy_from() or not o.size:
         return None
     ndim = len(o.shape)
     if axis is None:
@@ -534,17 +535,23 @@ def _reduce_loop(ufunc, dtype, wanted):
     return dtype
 
 
-def copy(x):
-    """An independent copy in C order, recorded; None if it has to run at once."""
-    return None
-
-
 def evaluate(*arrays):
-    """Finish pending work on the arrays (all of it on those given), and return them."""
+    """Finish pending work: of the given arrays, or (without any) all that could still warn. Returns the arrays.
+
+    >>> import tnp
+    >>> x = tnp.evaluate(tnp.arange(3) + 1)
+    >>> x
+    array([1, 2, 3])
+    """
     for x in arrays:
         if isinstance(x, ndarray):
             settle(x)
+    if not arrays:
+        schedule.finish_dropped()
+        schedule.finish_warners()
     return arrays[0] if len(arrays) == 1 else arrays
 
+
+atexit.register(evaluate)
 
 __all__ = ["PRIMITIVES", "pending_readers", "weakref"]

@@ -474,14 +474,12 @@ def resize(self, *new_shape, refcheck=True):
             raise ValueError("cannot resize this array: it does not own its data")
         if refcheck and (sys.getrefcount(self) > RESIZE_COUNT or (cell is not None and not _only_name(cell))):
             _refuse_resize()
-    if size == nd.size and (size or shape == nd.shape):
+    if size == nd.size and size:
         if shape != nd.shape:
             _set_shape(self, shape)
         return
-    flat = nd.ravel(order="K")
-    fresh = _np.zeros(shape, nd.dtype)
-    n = min(fresh.size, nd.size)
-    fresh.ravel()[:n] = flat[:n]
+    fresh = nd.copy(order="F" if nd.flags.f_contiguous and not nd.flags.c_contiguous else "C")
+    fresh.resize(shape, refcheck=False)
     self._nd, self._cell, self._place, self._base = fresh, None, None, None
 
 

@@ -97,6 +97,12 @@ class Schedule:
                         self.launch(order, {s: self.allocate(s.node)})
                         s.node = None
 
+    def finish_warners(self):
+        """Run everything pending that could warn."""
+        for s in earlier_warners(1 << 62):
+            if s.node is not None and not s.node.ran:
+                self.run([s])
+
     def store(self, dest, place, value):
         """Write the pending storage `value` straight into `place`, a view of the memory of the storage `dest`.
 

@@ -4,19 +4,20 @@ llvmlite is imported with the first kernel, not before.
 """
 
 import hashlib
+import os
 import threading
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
+from tnp.backends import cache as disk
 from tnp.backends.cpu import driver, helpers
 
 if TYPE_CHECKING:
     from llvmlite import binding as llvm
 
-try:
-    from tnp.backends import cache as disk
-except ImportError:  # pragma: no cover
-    disk = None  # type: ignore[assignment]
+_lock = threading.Lock()  # held while LLVM works, and over a fork: the child must not inherit it half done
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 class Compiled:
@@ -57,19 +58,26 @@ class Compiler:
         self._jit = llvm.create_lljit_compiler(self._new_machine(), suppress_errors=True)
         self._identity = f"{llvm.llvm_version_info} {self._triple} {self.features}".encode()
         self._count = 0
-        self._lock = threading.Lock()
 
     def _new_machine(self) -> "llvm.TargetMachine":
         return self._target.create_target_machine(
             cpu=self._llvm.get_host_cpu_name(), features=self.features, opt=2, jit=True, reloc="pic"
         )
 
-    def compile(self, text: str, names: tuple[str, ...]) -> Compiled:
-        """Machine code of a module; from disk if it was compiled before."""
+    @overload
+    def compile(self, text: str, names: tuple[str, ...]) -> Compiled: ...
+
+    @overload
+    def compile(self, text: str, names: tuple[str, ...], build: bool) -> Compiled | None: ...
+
+    def compile(self, text: str, names: tuple[str, ...], build: bool = True) -> Compiled | None:
+        """Machine code of a module; from disk if it was compiled before. Without ``build``: only then."""
         key = hashlib.sha256(self._identity + b"\0" + text.encode()).digest()
-        image = disk.get(key) if disk is not None else None
+        image = disk.get(key)
         found = image is not None
-        with self._lock:
+        if not found and not build:
+            return None
+        with _lock:
             if image is None:
                 module = self._llvm.parse_assembly(f'target triple = "{self._triple}"\n{text}')
                 image = self._machine.emit_object(module)
@@ -78,7 +86,7 @@ class Compiler:
                 builder.export_symbol(name)
             self._count += 1
             tracker = builder.link(self._jit, f"tnp{self._count}")
-        if not found and disk is not None:
+        if not found:
             disk.put(key, image)
         return Compiled(tracker, names, found)
 
@@ -87,6 +95,11 @@ class Compiler:
 def compiler() -> Compiler:
     """The compiler, made at first use."""
     return Compiler()
+
+
+def is_ready() -> bool:
+    """Has everything been loaded that the first kernel needs?"""
+    return common_functions.cache_info().currsize > 0
 
 
 @cache

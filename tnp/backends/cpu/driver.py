@@ -187,9 +187,10 @@ def _block() -> str:
         before = c.let(f"mul i64 {f.number(DIMS)}, {c.let(f'add i64 {k}, 1')}")
         mine = c.let(f"add i64 {before}, {skip}")
         mover = c.let(f"inttoptr i64 {f.operand(k, MOVER)} to ptr")
+        numbers = f"i64 {counted}, i64 %first, i64 %m, i64 {f.operand(k, SIZE)}"
         c.put(
-            f" call void {mover}(ptr {c.slot(blocks, k, 'ptr')}, ptr {c.slot(rows, k, 'ptr')}, ptr "
-            f"{c.slot_at(shape, skip)}, ptr {c.slot_at(shape, mine)}, i64 {counted}, i64 %first, i64 %m) strictfp"
+            f" call void {mover}(ptr {c.slot(blocks, k, 'ptr')}, ptr {c.slot(rows, k, 'ptr')}, "
+            f"ptr {c.slot_at(shape, skip)}, ptr {c.slot_at(shape, mine)}, {numbers}) strictfp"
         )
 
     with c.each(operands) as k:

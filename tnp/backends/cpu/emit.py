@@ -163,7 +163,8 @@ class Program:
                 )  # fmt: skip
             return have[i]
 
-        for i in dict.fromkeys([a for i in mine for a in nodes[i].args] + mine + stores):  # before the loop
+        operands = [a for i in mine for a in nodes[i].args]
+        for i in dict.fromkeys(operands + mine + stores):  # before the loop
             if nodes[i].const:
                 constant(i)
             elif i not in mine:
@@ -208,7 +209,7 @@ class Program:
         Parameters
         ----------
         functions : mapping of str to int
-            Addresses of this program's segments and of `helpers`.
+            Addresses of this program's segments and of `common_functions`.
         """
         nodes = self.plan.nodes
         leaves = len(self.plan.leaf_classes)
@@ -223,7 +224,7 @@ class Program:
                 entry[driver.OWN] = scratch
                 scratch += BLOCK * size
                 if how == GATHERED:
-                    entry[driver.MOVER] = functions[f"{'gather' if k < leaves else 'scatter'}{size}"]
+                    entry[driver.MOVER] = functions["gather" if k < leaves else "scatter"]
             elif how == UNIT and (k in emitted if k < leaves else self.plan.stored[k - leaves] in self.stored_in):
                 entry[driver.TAIL] = scratch
                 scratch += -(-self.width * size // 64) * 64

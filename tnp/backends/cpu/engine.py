@@ -4,33 +4,34 @@ import ctypes
 import os
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
+from math import inf, prod
+from operator import attrgetter
 from struct import Struct
 from typing import Any
 
 import numpy as np
 
 from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group
-from tnp.backends.cpu import interpret, memory, threads
-from tnp.backends.cpu.compile import common_functions, compiler
+from tnp.backends.cpu import background, memory, reduce, threads
+from tnp.backends.cpu.compile import Compiled, common_functions, compiler, is_ready
 from tnp.backends.cpu.emit import Program
 from tnp.backends.cpu.inner_loops import POSITIONAL
+from tnp.backends.cpu.interpret import BLOCKED_FROM, Recipe
 from tnp.backends.cpu.ir import code_of, size_of
 from tnp.backends.cpu.layout import CONTIGUOUS_ALIGNED, Layout, layout_of
-from tnp.backends.cpu.operations import emitted
+from tnp.backends.cpu.operations import EMITTERS, emitted
 from tnp.backends.cpu.plan import SCALAR, UNIT, Plan, Unplannable
+from tnp.backends.cpu.stats import Launches, Stats
 from tnp.core.primitive import Elementwise, Primitive, Reduction
-
-try:
-    from tnp.backends.cpu import reduce
-except ImportError:
-    reduce = None  # type: ignore[assignment]
 
 MOST_KERNELS = 2000
 ALIGNMENT = 64  # elements; chunks begin at multiples, where NumPy's loops begin a vector
 THREADED_NS = 50_000  # work that is worth waking another thread
 COMPILE_NS = 10_000_000  # what compiling costs
+LOAD_NS = 2_000_000  # what a kernel from disk costs
+START_NS = 300_000_000  # the compiler's own start
 CHUNK_NS = 20_000_000  # at most in one call, so that an interrupt acts soon
 # Where an array keeps its data pointer, and a NumPy scalar its value: behind the object's header
 DATA = object.__basicsize__
@@ -41,47 +42,78 @@ _FLAGS = [
 ]
 
 
-class Stats:
-    """Counts of what the backend did."""
-
-    def __init__(self) -> None:
-        self.compiled = self.from_disk = self.launched = self.interpreted = 0
-        self.bytes_read = self.bytes_written = 0
-        self.distinct: set[str] = set()
-
-
 class Kernel:
     """A compiled program and how to launch it."""
 
-    __slots__ = ("bytes_read", "bytes_written", "code", "name", "ns", "program", "run", "slots", "slots_at", "struct")
+    __slots__ = ("blocked", "code", "counts", "ns", "run", "slots", "slots_at", "struct")
 
-    def __init__(self, program: Program) -> None:
-        common, nodes = common_functions(), program.plan.nodes
-        self.code = compiler().compile(program.text, program.names)
-        self.program = program
-        self.slots = program.slots({**common.addresses, **self.code.addresses})
+    def __init__(self, program: Program, code: Compiled) -> None:
+        plan = program.plan
+        self.code, self.blocked = code, program.blocked
+        self.slots = program.slots({**common_functions().addresses, **code.addresses})
         self.slots_at = self.slots.buffer_info()[0]
-        self.run = _RUN_TYPE(common.addresses["run"])
+        self.run = _RUN_TYPE(common_functions().addresses["run"])
         self.struct = Struct(f"{1 + program.operands + program.dims * (1 + program.operands)}q")
-        self.name = "_".join(n.ufunc.__name__ if n.ufunc else n.kind for n in nodes if n.kind != "leaf")
-        # per element
-        self.ns = sum(4.0 if n.kind == "loop" else 0.3 for n in nodes if n.kind != "leaf") + 0.3 * program.operands
-        leaves = len(program.plan.leaf_classes)
-        self.bytes_read = sum(size_of(n.code) for n in nodes[:leaves] if not n.const)
-        self.bytes_written = sum(size_of(nodes[i].code) for i in program.plan.stored)
+        done = [n for n in plan.nodes if n.kind != "leaf"]
+        self.ns = sum(4.0 if n.kind == "loop" else 0.3 for n in done) + 0.3 * program.operands  # per element
+        self.counts = Launches(
+            "_".join(n.ufunc.__name__ if n.ufunc else n.kind for n in done),
+            sum(size_of(n.code) for n in plan.nodes if n.kind == "leaf" and not n.const),
+            sum(size_of(plan.nodes[i].code) for i in plan.stored),
+        )
 
 
 class _Entry:
-    """What is known of one structure of groups."""
+    """What is known of one structure of groups.
 
-    __slots__ = ("hopeless", "kernels", "ns", "reduction", "spent")
+    Attributes
+    ----------
+    details : list
+        What distinguishes it from other groups of the same primitives.
+    kernels : dict
+        By the outputs that lie on a leaf.
+    ns : float
+        NumPy's time for an element, roughly.
+    spent : float
+        Nanoseconds spent on it without a kernel.
+    ordered : dict
+        By the same: the next `spent` at which the background thread is asked for the kernel.
+    used : int
+        Moment of its last use.
+    """
 
-    def __init__(self, group: Group) -> None:
+    __slots__ = ("details", "hopeless", "kernels", "ns", "ordered", "recipe", "reduction", "spent", "used")
+
+    def __init__(self, details: list[Any], group: Group) -> None:
+        self.details = details
         self.reduction = any(isinstance(s.prim, Reduction) for s in group.steps)
-        self.kernels: dict[frozenset[int], Kernel] = {}  # by the outputs that lie on a leaf
-        self.hopeless, self.spent, self.ns = False, 0.0, 2.0 * len(group.steps)
+        self.kernels: dict[frozenset[int], Kernel] = {}
+        self.hopeless, self.spent = False, 0.0
+        self.ordered: dict[frozenset[int], float] = {}
+        self.used = 0
+        self.recipe: Recipe | None = None
+        self.ns = sum(1.0 if s.prim.ufunc is None or s.prim.ufunc.__name__ in _CHEAP else 5.0 for s in group.steps)  # type: ignore
 
 
+class _Order:
+    """All that compiling a group needs, without its arrays."""
+
+    def __init__(self, group: Group, operands: list[Any], layout: Layout | None, aliased: frozenset[int]) -> None:
+        how = layout.classes if layout else [SCALAR if isinstance(a, np.generic) else UNIT for a in operands]
+        leaves = len(group.leaves)
+        self.steps, self.aliased = group.steps, aliased
+        self.leaves = [(a.dtype, h) for a, h in zip(operands[:leaves], how, strict=False)]
+        self.outputs = [(i, out.dtype, h) for (i, out), h in zip(group.outputs, how[leaves:], strict=True)]
+        self.dims, self.by_rows = (len(layout.shape), layout.by_rows) if layout else (0, False)
+
+    def program(self) -> Program:
+        plan = Plan(self.steps, self.leaves, self.outputs, self.aliased)
+        return Program(plan, self.dims, self.by_rows, compiler().register_bytes)
+
+
+_CHEAP = {name for name, _ in EMITTERS}
+_prim_of = attrgetter("prim")
+_details_of = attrgetter("args", "in_dtypes", "dtype")
 _RUN_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, *[ctypes.c_int64] * 4)
 _NOWHERE: frozenset[int] = frozenset()
 
@@ -112,7 +144,8 @@ class CpuBackend:
         self.hooks: list[Callable[[str, float, int], None]] = []
         self.fast_math = False
         self.compile_ns = COMPILE_NS
-        self._entries: OrderedDict[Any, _Entry] = OrderedDict()
+        self._entries: dict[Any, list[_Entry]] = {}
+        self._count = self._clock = 0
         self._lock = threading.Lock()
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any], order: str = "C") -> np.ndarray[Any, Any]:
@@ -140,108 +173,132 @@ class CpuBackend:
         return inner == operand.itemsize
 
     def run(self, group: Group) -> int:
-        shape, leaves, outputs = group.shape, group.leaves, group.outputs
-        operands = leaves + [out for _, out in outputs]
-        key: list[Any] = []
-        flat = True
+        shape, steps, outputs = group.shape, group.steps, group.outputs
+        operands = group.leaves + [out for _, out in outputs]
+        # Dtypes are slow to hash and quick to compare: a group is found by its primitives, then recognised
+        details: list[Any] = list(map(_details_of, steps))
         for a in operands:
             if type(a) is not np.ndarray:
-                key += (a.dtype, SCALAR)
+                details += (a.dtype, SCALAR)
             elif a.shape == shape and a.flags.num & CONTIGUOUS_ALIGNED == CONTIGUOUS_ALIGNED:
-                key += (a.dtype, UNIT)
+                details += (a.dtype, UNIT)
             else:
-                flat = False
-                break
+                return self._run_strided(group, operands)
         size = 1
         for n in shape:
             size *= n
-        steps: list[Any] = []
-        for s in group.steps:
-            steps += (s.prim, s.args, s.in_dtypes, s.dtype)
-        steps += [i for i, _ in outputs]
-        if not flat or not size:
-            return self._run_strided(group, operands, steps, size)
-        entry, kernel = self._find(tuple(steps + key), group, operands, None, size)
-        if kernel is None:
-            return self._interpret(entry, group)
+        if not size:
+            return self._run_strided(group, operands)
+        details += [i for i, _ in outputs]
+        entry = self._entry(tuple(map(_prim_of, steps)), details, group)
+        kernel = entry.kernels.get(_NOWHERE)
+        if kernel is None or kernel.blocked:
+            kernel = self._kernel(entry, group, operands, None, size)
+            if kernel is None:
+                return self._interpret(entry, group, size, True)
         args = kernel.struct.pack(kernel.slots_at, *[id(a) + DATA for a in operands])
-        return self._launch(kernel, args, operands, 1, size)
+        return self._launch(kernel, args, 1, size)
 
-    def _run_strided(self, group: Group, operands: list[Any], steps: list[Any], size: int) -> int:
+    def _run_strided(self, group: Group, operands: list[Any]) -> int:
         if any(isinstance(s.prim, Reduction) for s in group.steps):
-            return reduce.run(self, group)
+            return int(reduce.run(self, group))
+        size = prod(group.shape)
         if not size:
             return 0
-        plain = [a if isinstance(a, np.generic) or type(a) is np.ndarray else a.view(np.ndarray) for a in operands]
-        layout = layout_of(plain, group.shape, _must_be_flat(group), len(group.leaves))
-        key = (*steps, *(a.dtype for a in operands), layout.classes, len(layout.shape), layout.by_rows)
-        entry, kernel = self._find(key, group, operands, layout, size)
+        layout = layout_of(operands, group.shape, _must_be_flat(group), len(group.leaves))
+        details = [*map(_details_of, group.steps), *(a.dtype for a in operands), *layout.classes]
+        details += [len(layout.shape), layout.by_rows, *(i for i, _ in group.outputs)]
+        entry = self._entry(tuple(map(_prim_of, group.steps)), details, group)
+        kernel = self._kernel(entry, group, operands, layout, size)
         if kernel is None:
-            return self._interpret(entry, group)
+            return self._interpret(entry, group, size, False)
         places = [id(a) + DATA for a in operands]
         strides = [s for own in layout.strides for s in own]
         args = kernel.struct.pack(kernel.slots_at, *places, *layout.shape, *strides)
-        return self._launch(kernel, args, operands, layout.rows, layout.columns)
+        return self._launch(kernel, args, layout.rows, layout.columns)
 
-    def _find(
-        self, key: Any, group: Group, operands: list[Any], layout: Layout | None, size: int
-    ) -> tuple[_Entry, Kernel | None]:
-        """What is known of the structure, and its kernel if there is one or it pays to compile one now."""
-        entry = self._entries.get(key)
-        if entry is None:
-            with self._lock:
-                entry = self._entries.setdefault(key, _Entry(group))
-                if len(self._entries) > MOST_KERNELS:
-                    self._entries.popitem(last=False)
-        else:
-            self._entries.move_to_end(key)
-        kernel = entry.kernels.get(_NOWHERE)
-        if kernel is not None and not kernel.program.blocked:
-            return entry, kernel
-        if entry.hopeless or (not self.stress and entry.spent + entry.ns * size < self.compile_ns):
-            return entry, None
+    def _entry(self, prims: tuple[Primitive, ...], details: list[Any], group: Group) -> _Entry:
+        """What is known of this structure."""
+        self._clock = now = self._clock + 1
+        for entry in self._entries.get(prims, ()):
+            if entry.details == details:
+                entry.used = now
+                return entry
+        entry = _Entry(details, group)
+        entry.used = now
+        with self._lock:
+            self._entries[prims] = [*self._entries.get(prims, ()), entry]
+            self._count += 1
+            if self._count > MOST_KERNELS:
+                self._forget()
+        return entry
+
+    def _forget(self) -> None:
+        """Drop the eighth that was not used for longest."""
+        ages = sorted(e.used for bucket in self._entries.values() for e in bucket)
+        limit = ages[len(ages) // 8]
+        self._entries = {p: [e for e in bucket if e.used > limit] for p, bucket in self._entries.items()}
+        self._entries = {p: bucket for p, bucket in self._entries.items() if bucket}
+        self._count = sum(map(len, self._entries.values()))
+
+    def _kernel(
+        self, entry: _Entry, group: Group, operands: list[Any], layout: Layout | None, size: int
+    ) -> Kernel | None:
+        """The group's kernel, if there is one or it pays to compile one now."""
+        expected, spent = entry.ns * size, entry.spent
+        if entry.hopeless or entry.reduction:
+            return None
+        if not entry.kernels and not self.stress and spent + expected < min(LOAD_NS, self.compile_ns):
+            return None
         aliased = _aliased(group)
         kernel = entry.kernels.get(aliased)
-        if kernel is None:
-            with self._lock:
-                try:
-                    kernel = entry.kernels[aliased] = self._compile(group, operands, layout, aliased)
-                except Unplannable:
-                    entry.hopeless = True
-        return entry, kernel
+        if kernel is not None:
+            return kernel
+        if self.stress or expected >= self.compile_ns + (0 if is_ready() or not self.compile_ns else START_NS):
+            return self._compile(entry, _Order(group, operands, layout, aliased))
+        if spent >= entry.ordered.get(aliased, LOAD_NS - expected):
+            entry.ordered[aliased] = self.compile_ns if spent < self.compile_ns else inf
+            order = _Order(group, operands, layout, aliased)
+            background.submit(partial(self._compile, entry, order, spent >= self.compile_ns))
+        return None
 
-    def _compile(self, group: Group, operands: list[Any], layout: Layout | None, aliased: frozenset[int]) -> Kernel:
-        leaves = len(group.leaves)
-        how = layout.classes if layout else [SCALAR if isinstance(a, np.generic) else UNIT for a in operands]
-        plan = Plan(
-            group.steps,
-            [(a.dtype, h) for a, h in zip(operands[:leaves], how, strict=False)],
-            [(i, out.dtype, h) for (i, out), h in zip(group.outputs, how[leaves:], strict=True)],
-            aliased,
-        )
-        dims, by_rows = (len(layout.shape), layout.by_rows) if layout else (0, False)
-        kernel = Kernel(Program(plan, dims, by_rows, compiler().register_bytes))
-        self.stats.from_disk += kernel.code.from_disk
-        self.stats.compiled += not kernel.code.from_disk
+    def _compile(self, entry: _Entry, order: "_Order", pays: bool = True) -> Kernel | None:
+        """The kernel of an order; without ``pays`` only if it is on disk."""
+        try:
+            program = order.program()
+            with self._lock:
+                kernel = entry.kernels.get(order.aliased)
+                code = None if kernel else compiler().compile(program.text, program.names, pays)
+                if code is not None:
+                    kernel = entry.kernels[order.aliased] = Kernel(program, code)
+                    self.stats.kernels.append(kernel.counts)
+                    self.stats.from_disk += code.from_disk
+                    self.stats.compiled += not code.from_disk
+        except (Unplannable, RuntimeError):  # RuntimeError: LLVM's
+            entry.hopeless = True
+            return None
         return kernel
 
-    def _interpret(self, entry: _Entry, group: Group) -> int:
+    def _interpret(self, entry: _Entry, group: Group, size: int, flat: bool) -> int:
         if entry.reduction:
-            return reduce.run(self, group)
+            return int(reduce.run(self, group))
         began = time.perf_counter_ns()
-        flags = interpret.run_steps(group)
+        if entry.recipe is None:
+            entry.recipe = Recipe(group.steps)
+        if flat and size >= BLOCKED_FROM:
+            flags = entry.recipe.run_blocks(group, size)
+        else:
+            flags = entry.recipe.run(group)
         entry.spent += time.perf_counter_ns() - began
         self.stats.interpreted += 1
         return flags
 
-    def _launch(self, kernel: Kernel, args: bytes, operands: list[Any], rows: int, columns: int) -> int:
-        stats, size = self.stats, rows * columns
-        stats.launched += 1
-        stats.distinct.add(kernel.name)
-        stats.bytes_read += kernel.bytes_read * size
-        stats.bytes_written += kernel.bytes_written * size
+    def _launch(self, kernel: Kernel, args: bytes, rows: int, columns: int) -> int:
+        size, counts = rows * columns, kernel.counts
+        counts.launches += 1
+        counts.elements += size
         began = time.perf_counter() if self.hooks else 0.0
-        if self.stress or kernel.ns * size > THREADED_NS:
+        if kernel.ns * size > THREADED_NS or self.stress:
             found = [0]
 
             def chunk(c: tuple[int, int, int, int]) -> None:
@@ -256,7 +313,7 @@ class CpuBackend:
         if self.hooks:
             seconds = time.perf_counter() - began
             for hook in self.hooks:
-                hook(kernel.name, seconds, (kernel.bytes_read + kernel.bytes_written) * size)
+                hook(counts.name, seconds, (counts.bytes_read + counts.bytes_written) * size)
         return _FLAGS[flags]
 
 

@@ -38,7 +38,7 @@ done:
 
 # Counts over the last `nd` dimensions like an odometer; the inner loop runs along the last one.
 _MOVE = """
-define void @NAMESIZE(ptr %block, ptr %base, ptr %shape, ptr %strides, i64 %nd, i64 %start, i64 %n) {
+define void @NAME(ptr %block, ptr %base, ptr %shape, ptr %strides, i64 %nd, i64 %start, i64 %n, i64 %size) {
 entry:
  %index = alloca i64, i64 64
  %last = sub i64 %nd, 1
@@ -74,19 +74,10 @@ run:
  %less = icmp ult i64 %row, %todo
  %count = select i1 %less, i64 %row, i64 %todo
  %outer = getelementptr i8, ptr %base, i64 %at
- %inner = getelementptr TYPE, ptr %block, i64 %done
- br label %move
-move:
- %k = phi i64 [ 0, %run ], [ %kn, %move ]
- %o = phi ptr [ %outer, %run ], [ %on, %move ]
- %b = getelementptr TYPE, ptr %inner, i64 %k
- %v = load TYPE, ptr FROM, align 1
- store TYPE %v, ptr TO, align 1
- %on = getelementptr i8, ptr %o, i64 %step
- %kn = add i64 %k, 1
- %kc = icmp ult i64 %kn, %count
- br i1 %kc, label %move, label %moved
-moved:
+ %skip = mul i64 %done, %size
+ %inner = getelementptr i8, ptr %block, i64 %skip
+ switch i64 %size, label %moved [CASES ]
+LOOPSmoved:
  %donen = add i64 %done, %count
  %more = icmp ult i64 %donen, %n
  br i1 %more, label %wrap, label %exit
@@ -122,15 +113,28 @@ exit:
 }
 """
 
-SIZES = (1, 2, 4, 8, 16)
-NAMES = ("copy", "pad", *(f"{name}{size}" for name in ("gather", "scatter") for size in SIZES))
+_LOOP = """moveSIZE:
+ %kSIZE = phi i64 [ 0, %run ], [ %knSIZE, %moveSIZE ]
+ %oSIZE = phi ptr [ %outer, %run ], [ %onSIZE, %moveSIZE ]
+ %bSIZE = getelementptr TYPE, ptr %inner, i64 %kSIZE
+ %vSIZE = load TYPE, ptr %FROMSIZE, align 1
+ store TYPE %vSIZE, ptr %TOSIZE, align 1
+ %onSIZE = getelementptr i8, ptr %oSIZE, i64 %step
+ %knSIZE = add i64 %kSIZE, 1
+ %kcSIZE = icmp ult i64 %knSIZE, %count
+ br i1 %kcSIZE, label %moveSIZE, label %moved
+"""
+
+_SIZES = (1, 2, 4, 8, 16)
+NAMES = ("copy", "pad", "gather", "scatter")
 
 
 def module_text() -> str:
     """IR of all helpers."""
     parts = [_COPY]
-    for name, source, target in (("gather", "%o", "%b"), ("scatter", "%b", "%o")):
-        for size in SIZES:
-            text = _MOVE.replace("NAMESIZE", f"{name}{size}").replace("TYPE", f"i{8 * size}")
-            parts.append(text.replace("FROM", source).replace("TO", target))
+    for name, source, target in (("gather", "o", "b"), ("scatter", "b", "o")):
+        loop = _LOOP.replace("FROM", source).replace("TO", target)
+        loops = "".join(loop.replace("SIZE", str(s)).replace("TYPE", f"i{8 * s}") for s in _SIZES)
+        cases = "".join(f" i64 {s}, label %move{s}" for s in _SIZES)
+        parts.append(_MOVE.replace("NAME", name).replace("CASES", cases).replace("LOOPS", loops))
     return "".join(parts)

@@ -1,10 +1,17 @@
-"""Running a group without compiling it: NumPy's ufuncs, step by step."""
+"""Running a group without compiling it: NumPy's ufuncs, step by step, on blocks that fit the cache."""
 
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from tnp.backends.base import Group
+from tnp.backends.base import Group, Step
+from tnp.backends.cpu import threads
+
+BLOCK_BYTES = 1 << 16  # of each intermediate result
+BLOCKED_FROM = 1 << 15  # elements
+THREADED_FROM = 1 << 17
 
 
 class Flags:
@@ -17,26 +24,81 @@ class Flags:
         self.seen |= flag
 
 
-def run_steps(group: Group) -> int:
-    """Compute the outputs of a group of elementwise steps; returns the flags."""
-    flags = Flags()
-    with np.errstate(all="call", call=flags):
-        values: list[Any] = []
-        for step in group.steps:
-            operands = [values[a] if a >= 0 else group.leaves[~a] for a in step.args]
-            values.append(evaluate(step, operands))
-        for i, out in group.outputs:
-            np.copyto(out, values[i], casting="unsafe")
-    return flags.seen
+class Recipe:
+    """The calls that compute the steps of groups of one structure."""
+
+    def __init__(self, steps: list[Step]) -> None:
+        self.calls = [(_call(s), s.args) for s in steps]
+        self.dtypes = [s.dtype for s in steps]
+
+    def run(self, group: Group) -> int:
+        """Compute the outputs, all elements at once; returns the flags."""
+        flags = Flags()
+        values: list[Any] = [None] * len(self.calls) + group.leaves[::-1]  # leaf ~i is values[i]
+        with np.errstate(all="call", call=flags):
+            for i, (call, args) in enumerate(self.calls):
+                values[i] = call(*[values[a] for a in args])
+            for i, out in group.outputs:
+                np.copyto(out, values[i], casting="unsafe")
+        return flags.seen
+
+    def run_blocks(self, group: Group, size: int) -> int:
+        """The same for operands that all are contiguous (or scalars), block by block."""
+        step = BLOCK_BYTES // max(d.itemsize for d in self.dtypes)
+        leaves = [a.reshape(-1) if isinstance(a, np.ndarray) else a for a in group.leaves]
+        outputs = [(i, out.reshape(-1)) for i, out in group.outputs]
+        chunks = max(1, threads.num_threads()) if size >= THREADED_FROM else 1
+        share = -(-size // (chunks * step)) * step
+        found: list[int] = []
+
+        def chunk(first: int) -> None:
+            flags = Flags()
+            results = [np.empty(step, d) for d in self.dtypes]
+            with np.errstate(all="call", call=flags):
+                for start in range(first, min(first + share, size), step):
+                    stop = min(start + step, size)
+                    parts = [a[start:stop] if isinstance(a, np.ndarray) else a for a in reversed(leaves)]
+                    values = [r[: stop - start] for r in results] + parts
+                    for i, (call, args) in enumerate(self.calls):
+                        call(*[values[a] for a in args], out=values[i])
+                    for i, out in outputs:
+                        np.copyto(out[start:stop], values[i], casting="unsafe")
+            found.append(flags.seen)
+
+        threads.run_chunks(chunk, range(0, size, share))
+        return int(np.bitwise_or.reduce(found))
 
 
-def evaluate(step: Any, operands: list[Any]) -> Any:
+def evaluate(step: Step, operands: list[Any]) -> Any:
     """The value of one step."""
-    params = dict(step.params)
-    if step.prim.ufunc is None:
-        if step.prim.name == "astype":
-            return np.asarray(operands[0]).astype(step.dtype)
-        condition, *choices = operands
-        choices = [np.asarray(x).astype(step.dtype, copy=False) for x in choices]
-        return np.where(condition, *choices)
-    return step.prim.ufunc(*operands, signature=(*step.in_dtypes, None), casting="unsafe", **params)
+    return _call(step)(*operands)
+
+
+def _call(step: Step) -> Callable[..., Any]:
+    """``call(*operands, out=None)``."""
+    if step.prim.name == "astype" and step.prim.ufunc is None:  # type: ignore[attr-defined]
+        return partial(_cast, step.dtype)
+    if step.prim.ufunc is None:  # type: ignore[attr-defined]
+        return partial(_where, step.dtype)
+    return _loop(step.prim.ufunc, step.in_dtypes)  # type: ignore[attr-defined]
+
+
+@cache
+def _loop(ufunc: np.ufunc, in_dtypes: tuple[np.dtype[Any], ...]) -> Callable[..., Any]:
+    return partial(ufunc, signature=(*in_dtypes, None), casting="unsafe")
+
+
+def _cast(dtype: np.dtype[Any], x: Any, out: Any = None) -> Any:
+    if out is None:
+        return np.asarray(x).astype(dtype)
+    np.copyto(out, x, casting="unsafe")
+    return out
+
+
+def _where(dtype: np.dtype[Any], condition: Any, x: Any, y: Any, out: Any = None) -> Any:
+    if out is None:
+        x, y = (np.asarray(a).astype(dtype, copy=False) for a in (x, y))
+        return np.where(condition, x, y)
+    np.copyto(out, y, casting="unsafe")
+    np.copyto(out, x, casting="unsafe", where=condition)
+    return out
