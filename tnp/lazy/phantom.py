@@ -3,6 +3,7 @@
 So a slice, transpose or reshape of a pending array has NumPy's own rules and errors, and forces nothing.
 """
 
+import ctypes
 import mmap
 
 import numpy as np
@@ -10,18 +11,20 @@ import numpy as np
 from tnp.core.native import address
 
 _NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # new in Python 3.14
-_space = None
+_space = _region = None
 _start = 0
 
 
 def _reserve():
     """Address space without memory behind it: as much as the system gives, up to 1 TiB."""
-    global _space, _start
+    global _space, _start, _region
     size = 1 << 40
     while _space is None:
         try:
-            region = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE, prot=mmap.PROT_READ)
-            _space = np.frombuffer(region, np.uint8)
+            _region = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE, prot=mmap.PROT_READ)
+            # Nobody writes there; but views must tell NumPy's read-only ones (diagonal) from the others
+            start = np.frombuffer(_region, np.uint8).ctypes.data
+            _space = np.frombuffer((ctypes.c_uint8 * size).from_address(start), np.uint8)
         except (OSError, ValueError):
             size >>= 1
             if size < 1 << 26:
@@ -56,4 +59,7 @@ def at(full, offset, like):
     base = full.base if type(full.base) is np.ndarray else full
     if not base.flags.c_contiguous:
         base = base.transpose(np.argsort([-s for s in base.strides], kind="stable"))
-    return np.ndarray(like.shape, like.dtype, base, offset + address(full) - address(base), like.strides)
+    nd = np.ndarray(like.shape, like.dtype, base, offset + address(full) - address(base), like.strides)
+    if not like.flags.writeable:
+        nd.flags.writeable = False
+    return nd

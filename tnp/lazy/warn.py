@@ -20,17 +20,18 @@ _KINDS = {"divide by zero": "divide", "overflow": "over", "underflow": "under", 
 # The verdict on the present error state and warning filters, and what it was made from
 _seen_state = _seen_filters = _seen_first = None
 _seen_length = -1
-_modes = None
+_modes = _snapshot = None
 _show, _show_impl = warnings.showwarning, warnings._showwarnmsg_impl
 
 
 class Where:
-    """Where and under which error state an operation was recorded."""
+    """Where, under which error state and under which warning filters an operation was recorded."""
 
-    __slots__ = ("code", "globals", "line", "modes")
+    __slots__ = ("code", "filters", "globals", "line", "modes")
 
     def __init__(self, frame, modes):
         self.code, self.line, self.globals, self.modes = frame.f_code, frame.f_lineno, frame.f_globals, modes
+        self.filters = _snapshot
 
 
 def error_modes():
@@ -39,7 +40,7 @@ def error_modes():
     They must where an error state is raise, call, print or log, and where a filter would make an exception of the
     warning or somebody records warnings.
     """
-    global _seen_state, _seen_filters, _seen_first, _seen_length, _modes
+    global _seen_state, _seen_filters, _seen_first, _seen_length, _modes, _snapshot
     filters = warnings.filters
     first = filters[0] if filters else None
     state = _state.get() if _state is not None else None
@@ -52,7 +53,7 @@ def error_modes():
     ):
         return _modes if warnings.showwarning is _show and warnings._showwarnmsg_impl is _show_impl else None
     _seen_state, _seen_filters, _seen_first, _seen_length = state, filters, first, len(filters)
-    _modes = _verdict(filters)
+    _modes, _snapshot = _verdict(filters), list(filters)
     return _modes if warnings.showwarning is _show and warnings._showwarnmsg_impl is _show_impl else None
 
 
@@ -84,6 +85,18 @@ QUIET = None
 
 def give(where, ufunc_name, kinds):
     """The warnings of one operation; `kinds` are NumPy's words for what happened, in NumPy's order."""
+    now = warnings.filters, warnings.showwarning, warnings._showwarnmsg_impl
+    if now[0] != where.filters or now[1] is not _show or now[2] is not _show_impl:
+        warnings.filters, warnings.showwarning, warnings._showwarnmsg_impl = where.filters, _show, _show_impl
+        try:
+            _give(where, ufunc_name, kinds)
+        finally:
+            warnings.filters, warnings.showwarning, warnings._showwarnmsg_impl = now
+    else:
+        _give(where, ufunc_name, kinds)
+
+
+def _give(where, ufunc_name, kinds):
     for kind in kinds:
         if where.modes[_KINDS[kind]] == "warn":
             registry = where.globals.setdefault("__warningregistry__", {})

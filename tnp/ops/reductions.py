@@ -48,14 +48,14 @@ all = native(_logical(_np.logical_and), _np.all, "all")
 
 
 def _count(a, axis):
-    """Elements that one result is made of."""
+    """Elements that one result is made of, of NumPy's type: the dtype of a quotient depends on it."""
     shape = a.shape
     if axis is None:
-        return a.size
+        return _np.intp(a.size)
     n = 1
     for i in axis if type(axis) is tuple else (axis,):
         n *= shape[i]
-    return n
+    return _np.intp(n)
 
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=_ABSENT, *, where=_ABSENT):

@@ -178,8 +178,9 @@ class Program:
 
         def value(i: int) -> str:
             if i not in have:
-                align = 1 if nodes[i].kind == "leaf" else 16
-                have[i] = c.load(c.at(base(self.place(i)), "%j", nodes[i].code), nodes[i].code, align)
+                code = nodes[i].code
+                align = 1 if nodes[i].kind == "leaf" else min(64, self.width * size_of(code))
+                have[i] = c.load(c.at(base(self.place(i)), "%j", code), code, align)
             return have[i]
 
         for i in mine:
@@ -189,7 +190,8 @@ class Program:
             value(i)
         for i in mine:
             if i in self.slot:
-                c.store(have[i], c.at(base(self.place(i)), "%j", nodes[i].code), nodes[i].code, 16)
+                code = nodes[i].code
+                c.store(have[i], c.at(base(self.place(i)), "%j", code), code, min(64, self.width * size_of(code)))
         for i in stores:
             c.store(have[i], c.at(base(self.out_of[i]), "%j", nodes[i].code), nodes[i].code)
         c.put(f" %next = add i64 %j, {c.width}\n %more = icmp ult i64 %next, %to")
