@@ -68,6 +68,9 @@ def summary(run: Run, verdict: baselines.Verdict) -> str:
         f"{run.module}{mode}, numpy {run.numpy}, Python {run.python}, {run.cpu}{sample}: {run.seconds:.0f} s; "
         f"{verdict.expected - verdict.missed} of {verdict.expected} tests that pass on NumPy pass ({verdict.share:.2%})"
     )
+    engine = run.engine()
+    if engine:
+        lines.append("engine: " + ", ".join(f"{name} {count}" for name, count in sorted(engine.items())))
     return "\n".join(lines)
 
 

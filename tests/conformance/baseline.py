@@ -99,15 +99,25 @@ def find(version: str) -> Baseline:
 class Verdict:
     """A run beside the baseline: of the tests that pass on NumPy, which do not pass."""
 
-    expected: int = 0
+    ran: int = 0  # tests that pass on NumPy, in files that are not lost
     failing: dict[str, Outcome] = field(default_factory=dict)
     lost: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Files of which tests were not collected, or which broke as a whole: how many tests of NumPy's, and why."""
+    fraction: int = 1  # of a sample, lost files count as much as their tests would
+
+    @property
+    def _lost(self) -> int:
+        return round(sum(count for count, _ in self.lost.values()) / self.fraction)
+
+    @property
+    def expected(self) -> int:
+        """How many tests of the run pass on NumPy."""
+        return self.ran + self._lost
 
     @property
     def missed(self) -> int:
         """How many tests that pass on NumPy do not pass."""
-        return len(self.failing) + sum(count for count, _ in self.lost.values())
+        return len(self.failing) + self._lost
 
     @property
     def share(self) -> float:
@@ -117,23 +127,21 @@ class Verdict:
 
 def judge(run: Run, baseline: Baseline) -> Verdict:
     """Compare a run, whole or sampled, with the baseline of its NumPy version."""
-    verdict = Verdict()
+    verdict = Verdict(fraction=run.fraction)
     for path, file in run.files.items():
         counts = baseline.files.get(path, FileCounts(file.collected, 0, 0.0))
         if file.broken:
             verdict.lost[path] = counts.passed, file.broken.strip().splitlines()[-1]
-            verdict.expected += counts.passed
             continue
         for name, test in file.tests.items():
             whole = f"{path}::{name}"
             if whole in baseline.not_passing:
                 continue
-            verdict.expected += 1
+            verdict.ran += 1
             if test.result != PASSED:
                 verdict.failing[whole] = test
         absent = counts.collected - file.collected
         if absent > 0:
             verdict.lost[path] = absent, "not collected"
-            verdict.expected += absent
     verdict.lost = {path: value for path, value in verdict.lost.items() if value[0]}
     return verdict

@@ -35,6 +35,7 @@ class File:
     seconds: float = 0.0
     broken: str = ""  # why the file was lost: a crash, the time limit, an error of import
     tests: dict[str, Outcome] = field(default_factory=dict)
+    engine: dict[str, int] = field(default_factory=dict)  # counters of the substitute's engine
 
     def counts(self) -> Counter[str]:
         """How many tests ended in which way."""
@@ -66,6 +67,10 @@ class Run:
     def counts(self) -> Counter[str]:
         """How many tests ended in which way."""
         return sum((file.counts() for file in self.files.values()), Counter())
+
+    def engine(self) -> Counter[str]:
+        """The counters of the substitute's engine, summed over the files' processes."""
+        return sum((Counter(file.engine) for file in self.files.values()), Counter())
 
     @property
     def minor(self) -> str:

@@ -21,6 +21,8 @@ PLUGIN = Path(__file__).parent / "plugin"
 TOOLS = ("numpy/f2py/", "numpy/distutils/", "numpy/typing/", "numpy/_pyinstaller/")
 # The same on every machine, so that the same tests are skipped for want of memory.
 AVAILABLE_MEMORY = "4 GB"
+# Where tnp counts the kernels it made and launched, and the groups that ran without one.
+ENGINE = "bind.backend.stats"
 _NO_TEST = "no test"
 
 
@@ -81,6 +83,7 @@ def environment(settings: Settings, folder: Path) -> dict[str, str]:
         "NPCONFORM_RECORD": str(folder / "record.jsonl"),
         "NPCONFORM_FRACTION": str(settings.fraction),
         "NPCONFORM_SEED": settings.seed,
+        "NPCONFORM_ENGINE": ENGINE,
         **({"TNP_STRESS": "1"} if settings.stress else {}),
         **dict(settings.environment),
     }
@@ -149,6 +152,8 @@ def read_record(record: Path, status: int | None, limit: float) -> File:
             selected = [nodeid.partition("::")[2] for nodeid in event["selected"]]
         elif "broken" in event:
             file.broken = event["broken"]
+        elif "engine" in event:
+            file.engine = event["engine"]
         elif "begin" in event:
             running = event["begin"].partition("::")[2]
         else:

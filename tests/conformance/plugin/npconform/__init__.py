@@ -10,6 +10,8 @@ NPCONFORM_RECORD
     File that receives one JSON line per event (see record.py); without it nothing is recorded.
 NPCONFORM_FRACTION, NPCONFORM_SEED
     Run only one test in FRACTION, chosen by a hash of the seed and the test's id.
+NPCONFORM_ENGINE
+    Dotted path, inside the substitute, of an object whose counters are recorded at the end.
 NPCONFORM_TESTS
     Folder whose ``test_*.py`` are redirected (default: NumPy's own).
 

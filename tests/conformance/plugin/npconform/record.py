@@ -5,6 +5,7 @@ One JSON object a line:
     {"collected": N, "selected": [node ids]}        before the first test
     {"broken": message}                             a file that could not be imported
     {"begin": node id}
+    {"engine": {counter: number}}                   what the substitute's engine did, at the end
     {"end": node id, "result": …, "seconds": …, "message": …, "where": …}
 """
 
@@ -16,6 +17,8 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 import pytest
+
+from .names import walk
 
 LONGEST_MESSAGE = 400
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
@@ -38,6 +41,16 @@ def deepest(traceback: TracebackType | None, folders: Sequence[str]) -> str:
     return where
 
 
+def engine_counters(substitute: ModuleType, path: str) -> dict[str, int]:
+    """The whole numbers among the attributes of the object at `path` in the substitute; none if it is not there."""
+    try:
+        stats = walk(substitute, path)
+    except AttributeError:
+        return {}
+    values = {name: getattr(stats, name) for name in dir(stats) if not name.startswith("_")}
+    return {name: value for name, value in values.items() if type(value) is int}
+
+
 class Recorder:
     """Writes one file's record."""
 
@@ -45,6 +58,7 @@ class Recorder:
         self._file = open(target, "w", encoding="utf-8", buffering=1)  # noqa: SIM115  open as long as the run
         # compiled modules name their sources relative to where they were built
         self._folders = (os.path.dirname(substitute.__file__ or "") + os.sep, substitute.__name__ + os.sep)
+        self._substitute = substitute
         self._test: dict[str, Any] = {}
 
     def _write(self, **event: Any) -> None:
@@ -94,3 +108,8 @@ class Recorder:
     def pytest_runtest_logfinish(self) -> None:
         """A test has ended."""
         self._write(**self._test)
+
+    def pytest_sessionfinish(self) -> None:
+        """The last test has ended."""
+        if "NPCONFORM_ENGINE" in os.environ:
+            self._write(engine=engine_counters(self._substitute, os.environ["NPCONFORM_ENGINE"]))
