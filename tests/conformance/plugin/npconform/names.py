@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy
 
-LIB = ("stride_tricks", "scimath", "mixins", "introspect", "npyio", "format", "array_utils")
+LIB = ("stride_tricks", "scimath", "mixins", "introspect", "npyio", "format", "array_utils", "recfunctions")
 POLYNOMIAL = ("polynomial", "chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polyutils")
 NAMESPACES = (
     *("", "linalg", "fft", "random", "ma", "polynomial", "char", "strings", "rec", "emath", "lib", "ctypeslib"),
-    *("testing",),
+    *("testing", "testing.overrides", "ma.mrecords"),
     *(f"lib.{name}" for name in LIB),
     *(f"polynomial.{name}" for name in POLYNOMIAL),
 )
