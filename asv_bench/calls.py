@@ -41,7 +41,7 @@ CALLS += [Call(statement, 1.3, 1.8, (100,)) for statement in VIEWS]
 
 def compare_call(statement: str, size: int, pairs: int) -> Comparison:
     """Measure a statement in a loop; the ratio is tnp's time over NumPy's (below 1: tnp is faster)."""
-    loops = [loop(np, statement, size) for np in (numpy, tnp)]
+    loops = [timer(np, statement, size) for np in (numpy, tnp)]
     number = 1
     while (seconds := loops[0].timeit(number)) < LOOP_SECONDS:
         number = max(2 * number, int(1.2 * number * LOOP_SECONDS / max(seconds, 1e-9)))
@@ -53,11 +53,12 @@ def compare_call(statement: str, size: int, pairs: int) -> Comparison:
     return replace(swapped, numpy=swapped.tnp, tnp=swapped.numpy)
 
 
-def loop(np: Any, statement: str, size: int) -> timeit.Timer:
+def timer(np: Any, statement: str, size: int) -> timeit.Timer:
     rng = numpy.random.default_rng(1)
     x, y, z = (np.array(rng.uniform(1.0, 2.0, size)) for _ in range(3))
     m = np.array(rng.uniform(1.0, 2.0, (10, 10)))
     names = {"np": np, "x": x, "y": y, "z": z, "m": m, "i": size // 2}
     if statement == "x += y":  # it must not grow without bounds
         names["y"] = np.zeros(size)
-    return timeit.Timer(statement, globals=names)
+    local = "; ".join(f"{name} = {name}_" for name in names)  # `x += y` needs local names
+    return timeit.Timer(statement, local, globals={f"{name}_": value for name, value in names.items()})

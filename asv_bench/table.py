@@ -152,11 +152,13 @@ when it is measured again. Ratios are to NumPy in the same process: alternating 
 repetition, every result finished and one element read within the measured time; medians, with the quartiles beside
 them. "One core" is CPU time with one thread. A row counts as reached only if the results have the same bits.
 """
+NOTHING_YET = "\nNo measurement has been recorded yet.\n"
 
 
 def write(page: Path, machine: str, section: str, rows: list[Row], conditions: str) -> None:
     """Put the rows in the machine's section of the page, in the place of older ones."""
     text = page.read_text(encoding="utf-8") if page.exists() else PREFACE
+    text = text.replace(NOTHING_YET, "")
     begin, end = f"<!-- {section}: {machine} -->", f"<!-- end of {section}: {machine} -->"
     head = "| work | measured | quartiles; NumPy → tnp | asked for | reached |\n|---|---|---|---|---|"
     heading = f"## {TITLES[section]}: {machine}\n\n{conditions}"
@@ -185,7 +187,10 @@ def main() -> None:
     name, avx512 = cpu()
     machine = f"{name}, {'AVX-512' if avx512 else 'AVX2'}, {'compiled' if tnp.core.native.COMPILED else 'pure Python'}"
     cores = len(os.sched_getaffinity(0))
-    conditions = f"{cores} cores, Python {platform.python_version()}, NumPy {numpy.__version__}, load average {os.getloadavg()[0]:.1f}."
+    conditions = (
+        f"{cores} cores, Python {platform.python_version()}, NumPy {numpy.__version__}, "
+        f"load average {os.getloadavg()[0]:.1f} at the start."
+    )
     print(machine, conditions, sep="\n")
     for section in arguments.only:
         print(f"\n{TITLES[section]}")

@@ -3,7 +3,7 @@
 import numpy
 
 import tnp
-from asv_bench.calls import CALLS, loop
+from asv_bench.calls import CALLS, timer
 
 MODULES = {"numpy": numpy, "tnp": tnp}
 CASES = [f"{call.statement}  # n = {size}" for call in CALLS for size in call.sizes]
@@ -16,6 +16,6 @@ class Calls:
 
     def track_call(self, case: str, module: str) -> float:
         statement, _, size = case.partition("  # n = ")
-        timer = loop(MODULES[module], statement, int(size))
-        number, _ = timer.autorange()
-        return 1e9 * min(timer.repeat(7, number)) / number
+        loop = timer(MODULES[module], statement, int(size))
+        number, _ = loop.autorange()
+        return 1e9 * min(loop.repeat(7, number)) / number
