@@ -67,7 +67,7 @@ def _npbench_program(clone: Path, name: str, floor_avx512: float, floor_avx2: fl
         return tuple(values[argument] for argument in names)
 
     def finish(result: Any, *arguments: Any) -> Any:
-        return result if not outputs else arguments[names.index(outputs[0])]
+        return tuple(arguments[names.index(output)] for output in outputs) if outputs else result
 
     run = calling(folder / f"{about['module_name']}_numpy.py", about["func_name"], finish)
     return Program(f"NPBench {name}, preset M, one core", make, run, floor_avx512, floor_avx2, one_core=True)

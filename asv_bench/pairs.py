@@ -51,10 +51,11 @@ def alternate(
 
 
 def finish(np: Any, result: Any) -> float:
-    """Compute what is pending, and read an element."""
+    """Compute what is pending, and read an element of every result."""
+    results = result if isinstance(result, tuple) else (result,)
     if np is tnp:
-        tnp.evaluate(result)
-    return float(result[(0,) * result.ndim])
+        tnp.evaluate(*results)
+    return sum(float(array[(0,) * array.ndim]) for array in results)
 
 
 def copies(np: Any, inputs: Iterable[Any]) -> list[Any]:
@@ -97,5 +98,7 @@ def compare(program: Program, pairs: int) -> Comparison:
 
 
 def identical(expected: Any, got: Any) -> bool:
+    if isinstance(expected, tuple):
+        return len(expected) == len(got) and all(map(identical, expected, got))
     a, b = numpy.asarray(expected), numpy.asarray(got)
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()

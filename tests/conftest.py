@@ -9,6 +9,14 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parent.parent
+CORE = tuple(str(CHECKOUT / "tests" / name) for name in ("tnp/core", "tnp/lazy", "test_sharp_edges.py"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the subset that continuous integration repeats with the oldest NumPy on the pure-Python build."""
+    for item in items:
+        if str(item.path).startswith(CORE):
+            item.add_marker(pytest.mark.core)
 
 
 class Python:
