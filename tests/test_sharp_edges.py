@@ -1,4 +1,4 @@
-"""NumPy's semantics that replacements get wrong are right here: the same values, dtypes, types, warnings, exceptions."""
+"""NumPy's semantics that replacements get wrong are right here: values, dtypes, types, warnings and exceptions."""
 
 import pytest
 
