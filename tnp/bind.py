@@ -209,7 +209,7 @@ def memory_order(operands, shape):
         op_dtypes=[None] * len(arrays) + [_np.dtype("i1")],
     )  # fmt: skip
     made = it.operands[-1]
-    order = tuple(int(i) for i in _np.argsort([-s for s in made.strides], kind="stable"))
+    order = tuple(sorted(range(len(shape)), key=lambda i: (-made.strides[i], shape[i] == 1)))
     return None if order == tuple(range(len(shape))) else order
 
 
@@ -297,6 +297,8 @@ def _finish(prim, params, operands, ins, dtype, target):
             if s.node is None:
                 leaf = max(leaf, s.full.nbytes)
         else:
+            if o.__class__ is float and abs(o) > 65504.0 and d.char in "efF" and o - o == 0 and abs(o) > float(_np.finfo(d).max):
+                return None  # 1e300 for float32 overflows when NumPy converts it
             try:
                 refs.append(d.type(o))
             except (OverflowError, TypeError, ValueError):

@@ -16,7 +16,10 @@ _CONTAINERS = (list, tuple)
 _SCALARS = frozenset({int, float, complex, bool, str, bytes, type(None), slice, _np.float64, _np.dtype, type(Ellipsis)})
 
 
-def unwrap(x, seen):
+DEPTH = 64  # NumPy's own limit of dimensions: deeper, or endless, nesting is NumPy's to refuse
+
+
+def unwrap(x, seen, depth=0):
     """`x` with NumPy's own objects in place of tnp's; the tnp arrays met are appended to `seen`."""
     t = type(x)
     if t in _SCALARS:
@@ -25,9 +28,9 @@ def unwrap(x, seen):
         seen.append(x)
         return real(x)
     if t is list or t is tuple:
-        return _unwrap_items(x, seen, t)
+        return _unwrap_items(x, seen, t, depth) if depth < DEPTH else x
     if t is dict:
-        return {k: unwrap(v, seen) for k, v in x.items()}
+        return {k: unwrap(v, seen, depth + 1) for k, v in x.items()} if depth < DEPTH else x
     if t is ufunc or isinstance(x, HostFunction):
         return x._raw
     if x is ndarray:
@@ -37,14 +40,14 @@ def unwrap(x, seen):
     return x
 
 
-def _unwrap_items(items, seen, t):
+def _unwrap_items(items, seen, t, depth):
     for i, x in enumerate(items):
         u = type(x)
         if u in _SCALARS:
             continue
-        y = unwrap(x, seen)
+        y = unwrap(x, seen, depth + 1)
         if y is not x:
-            rest = [unwrap(z, seen) for z in items[i + 1 :]]
+            rest = [unwrap(z, seen, depth + 1) for z in items[i + 1 :]]
             return t([*items[:i], y, *rest])
     return items
 

@@ -327,9 +327,9 @@ hot.install(
 def method_call(raw, x, args, kwargs):
     """``x.method(...)`` through NumPy's method `raw`."""
     seen = [x]
-    nd = real(x)
     if x._cell is None:
         cell_of_large(x)
+    nd = real(x)
     if args:
         args = [unwrap(a, seen) for a in args]
     if kwargs:

@@ -105,7 +105,7 @@ def _give(where, ufunc_name, kinds):
                 RuntimeWarning,
                 where.code.co_filename,
                 where.line,
-                where.globals.get("__name__"),
+                where.globals.get("__name__") or "<unknown>",  # a module that is being torn down has no name
                 registry,
             )
 

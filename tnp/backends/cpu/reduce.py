@@ -16,6 +16,7 @@ import threading
 import time
 from array import array
 from collections import OrderedDict
+from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 from struct import Struct
@@ -166,9 +167,9 @@ def _run(backend: Any, entry: _Entry, group: Group, size: int) -> int:
     for _, out in group.outputs:
         key += (out.dtype, out.strides)
     passes = _remember(entry.passes, tuple(key), lambda: _passes(group, apart, backend.stress, many))
+    flags = _unused(backend, group) if len(group.steps) > len(group.outputs) else 0
     if passes is None:
-        return _materialised(backend, group, size)
-    flags = 0
+        return flags | _materialised(backend, group, size)
     for one in passes:
         found = one.run(group, backend.stress, size)
         if found < 0:  # zeros of both signs: which one NumPy returns depends on its vectors
@@ -272,19 +273,40 @@ def _elementwise(backend: Any, group: Group, outputs: list[tuple[int, Any]]) -> 
     """Some outputs, by the elementwise engine, with the steps that they need."""
     if not outputs:
         return 0
+    steps, new = _subset(group, [i for i, _ in outputs])
+    return int(backend.run(Group(steps, group.leaves, [(new[i], out) for i, out in outputs], group.shape)))
+
+
+def _needed(group: Group, roots: Iterable[int]) -> set[int]:
+    """Steps that some steps are made from, these included."""
     needed: set[int] = set()
-    waiting = [i for i, _ in outputs]
+    waiting = list(roots)
     while waiting:
         i = waiting.pop()
         if i not in needed:
             needed.add(i)
             waiting += [a for a in group.steps[i].args if a >= 0]
-    new = {i: k for k, i in enumerate(sorted(needed))}
+    return needed
+
+
+def _subset(group: Group, roots: Iterable[int]) -> tuple[list[Step], dict[int, int]]:
+    """Those steps alone, and their new numbers."""
+    kept = sorted(_needed(group, roots))
+    new = {i: k for k, i in enumerate(kept)}
     steps = []
-    for i in sorted(needed):
-        s = group.steps[i]
+    for s in (group.steps[i] for i in kept):
         steps.append(Step(s.prim, tuple(new[a] if a >= 0 else a for a in s.args), s.in_dtypes, s.dtype, s.params))
-    return int(backend.run(Group(steps, group.leaves, [(new[i], out) for i, out in outputs], group.shape)))
+    return steps, new
+
+
+def _unused(backend: Any, group: Group) -> int:
+    """Flags of the steps that no output is made from: these too were a part of the program."""
+    used = _needed(group, [i for i, _ in group.outputs])
+    unused = [i for i, s in enumerate(group.steps) if i not in used and isinstance(s.prim, Elementwise)]
+    if not unused:
+        return 0
+    steps, _ = _subset(group, unused)
+    return int(backend.run(Group(steps, group.leaves, [], group.shape)))
 
 
 def _overlaps(outputs: list[tuple[int, Any]], leaves: list[Any]) -> bool:
@@ -444,12 +466,13 @@ class _Pass:
         return (leaf if leaf.shape == shape else np.broadcast_to(leaf, shape)).transpose(order)
 
     def _compile(self, group: Group, operands: list[Any], classes: tuple[str, ...], layout: Layout) -> _Kernel:
-        steps, leaves = list(group.steps), len(group.leaves)
-        plain = [group.outputs[o] for o in self.plain]
-        outputs = [(i, out.dtype, how) for (i, out), how in zip(plain, classes[leaves:], strict=True)]
+        plain, leaves = [group.outputs[o] for o in self.plain], len(group.leaves)
+        roots = [i for i, _ in plain] + [job.operand for job in self.jobs if job.operand >= 0]
+        steps, new = _subset(group, roots)
+        outputs = [(new[i], out.dtype, how) for (i, out), how in zip(plain, classes[leaves:], strict=True)]
         places, wanted = [], {}
         for job in self.jobs:
-            a = job.operand
+            a = new.get(job.operand, job.operand)
             if a < 0 and classes[~a] == UNIT and group.leaves[~a].dtype == job.loop == job.fold.dtype:
                 places.append(~a)
                 continue
