@@ -85,7 +85,8 @@ def _call(step: Step) -> Callable[..., Any]:
 
 @cache
 def _loop(ufunc: np.ufunc, in_dtypes: tuple[np.dtype[Any], ...]) -> Callable[..., Any]:
-    return partial(ufunc, signature=(*in_dtypes, None), casting="unsafe")
+    # by class: a signature says nothing of units and lengths
+    return partial(ufunc, signature=(*map(type, in_dtypes), None), casting="unsafe")
 
 
 def _cast(dtype: np.dtype[Any], x: Any, out: Any = None) -> Any:

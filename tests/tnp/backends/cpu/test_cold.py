@@ -1,0 +1,193 @@
+"""What runs before a kernel exists, when one is compiled, and what is remembered."""
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from tnp.backends.base import DIVIDE, Group
+from tnp.backends.cpu import background, engine, interpret
+from tnp.backends.cpu.compile import common_functions
+from tnp.backends.cpu.engine import CpuBackend
+
+from .groups import cast_step, check, hostile, laid_out, step, where_step
+
+D = np.dtype("f8")
+
+
+def mixed_steps():
+    """Casts, a choice, comparisons and loops; leaves: float64, int32, a scalar."""
+    return [
+        cast_step(~1, "i4", "f8"),
+        step(np.multiply, (0, ~0), "dd"),
+        step(np.less, (1, ~2), "dd"),
+        where_step((2, 1, ~0), "f8"),
+        step(np.exp, (3,), "d"),
+        step(np.divide, (4, ~2), "dd"),
+        cast_step(5, "f8", "f4"),
+    ]
+
+
+def mixed_group(size, seed=0, divisor=0.7):
+    leaves = [hostile(D, size, seed), hostile(np.dtype("i4"), size, seed), np.float64(divisor)]
+    outputs = [(5, np.empty(size)), (6, np.empty(size, "f4")), (2, np.empty(size, bool))]
+    return Group(mixed_steps(), leaves, outputs, (size,))
+
+
+@pytest.fixture
+def cold():
+    """A backend that never compiles."""
+    backend = CpuBackend(stress=False)
+    backend.compile_ns = 1 << 62
+    return backend
+
+
+@pytest.fixture(autouse=True)
+def ready():
+    common_functions()
+    yield
+    background.finish()
+
+
+@pytest.mark.parametrize("size", [1, 10, 5000, interpret.BLOCKED_FROM + 5, interpret.THREADED_FROM + 77])
+def test_groups_run_without_a_kernel(cold, size, monkeypatch):
+    monkeypatch.setattr(engine, "LOAD_NS", 1 << 62)
+    check(cold, mixed_group(size))
+    assert (cold.stats.interpreted, cold.stats.launched) == (1, 0)
+
+
+def test_blocks_write_where_a_leaf_lies(cold, monkeypatch):
+    monkeypatch.setattr(engine, "LOAD_NS", 1 << 62)
+    size = interpret.THREADED_FROM
+    a, b = hostile(D, size), hostile(D, size, 1)
+    with np.errstate(all="ignore"):
+        sums = a + b
+        products = sums * a
+    outputs = [(0, a), (1, b)]
+    cold.run(Group([step(np.add, (~0, ~1), "dd"), step(np.multiply, (0, ~0), "dd")], [a, b], outputs, (size,)))
+    np.testing.assert_array_equal(a, sums)
+    np.testing.assert_array_equal(b, products)
+
+
+def test_strided_groups_run_without_a_kernel(cold):
+    a = laid_out(hostile(D, 600).reshape(20, 30), "strided")
+    outputs = [(0, laid_out(np.zeros((20, 30)), "negative"))]
+    check(cold, Group([step(np.add, (~0, ~1), "dd")], [a, hostile(D, 30)], outputs, (20, 30)))
+    assert cold.stats.interpreted == 1
+
+
+def test_what_numpy_alone_can_do(cold):
+    """No kernel holds long doubles, times or foreign byte orders."""
+    backend = CpuBackend(stress=True)
+    for dtype in ("g", ">f8"):
+        x = np.array([1.5, 2.5, -3.0]).astype(dtype)
+        out = np.empty(3, dtype)
+        one = step(np.multiply, (~0, ~0), np.dtype(dtype).newbyteorder("=").char * 2)
+        assert backend.run(Group([one], [x, x], [(0, out)], (3,))) == 0
+        assert (out == x * x).all()
+    times = np.array(["2020-01-01", "2021-03-04"], "M8[D]")
+    out = np.empty(2, "m8[D]")
+    backend.run(Group([step(np.subtract, (~0, ~1), ("M8[D]", "M8[D]"))], [times, times[::-1]], [(0, out)], (2,)))
+    assert (out == times - times[::-1]).all()
+    assert backend.stats.interpreted == 3 and backend.stats.launched == 0
+
+
+def test_a_small_group_is_compiled_once_it_ran_often():
+    backend = CpuBackend(stress=False)
+    backend.compile_ns = engine.LOAD_NS
+    for _ in range(20_000):
+        check(backend, mixed_group(200))
+        if backend.stats.kernels:
+            break
+    background.finish()
+    interpreted, launched = backend.stats.interpreted, backend.stats.launched
+    assert interpreted > 3  # not at once
+    check(backend, mixed_group(200))
+    assert backend.stats.launched == launched + 1 and backend.stats.interpreted == interpreted
+    assert backend.stats.compiled + backend.stats.from_disk == 1
+
+
+def test_a_large_group_is_compiled_at_once():
+    backend = CpuBackend(stress=False)
+    backend.compile_ns = 1_000_000
+    check(backend, mixed_group(1_000_000))
+    assert (backend.stats.launched, backend.stats.interpreted) == (1, 0)
+
+
+def test_kernels_come_from_disk(tmp_path, monkeypatch):
+    monkeypatch.setenv("TNP_CACHE_DIR", str(tmp_path))
+    counts = []
+    for _ in range(2):
+        backend = CpuBackend(stress=True)
+        check(backend, mixed_group(100))
+        counts.append((backend.stats.compiled, backend.stats.from_disk))
+    assert counts == [(1, 0), (0, 1)]
+
+
+def test_the_oldest_kernels_are_forgotten(monkeypatch):
+    monkeypatch.setattr(engine, "MOST_KERNELS", 16)
+    backend = CpuBackend(stress=True)
+    x, out = hostile(D, 10), np.empty(10)
+    for length in range(1, 40):
+        group = Group([step(np.add, (i - 1, ~0), "dd") for i in range(length)], [x], [(length - 1, out)], (10,))
+        group.steps[0] = step(np.add, (~0, ~0), "dd")
+        check(backend, group)
+        check(backend, Group([step(np.negative, (~0,), "d")], [x], [(0, out)], (10,)))  # always in use
+        assert backend._count <= 16
+    assert backend.stats.compiled + backend.stats.from_disk == 40  # none twice
+    assert sum(map(len, backend._entries.values())) == backend._count
+
+
+def test_hooks_and_counts():
+    backend, seen = CpuBackend(stress=True), []
+    backend.hooks.append(lambda *launch: seen.append(launch))
+    for _ in range(3):
+        backend.run(Group([step(np.exp, (~0,), "d")], [np.ones(100)], [(0, np.empty(100, "f4"))], (100,)))
+    assert [(name, nbytes) for name, _, nbytes in seen] == [("exp_cast", 1200)] * 3
+    assert all(seconds > 0 for _, seconds, _ in seen)
+    stats = backend.stats
+    assert (stats.launched, stats.distinct, stats.bytes_read, stats.bytes_written) == (3, 1, 2400, 1200)
+
+
+def test_threads_share_a_backend():
+    """Structures appear in several threads at once; flags stay with their own run."""
+    backend, errors = CpuBackend(stress=True), []
+
+    def work(seed):
+        try:
+            for size in (65, 66, 1030, 3000):
+                for divisor in (0.7, 0.0):
+                    check(backend, mixed_group(size, seed, divisor))
+                a, b = np.ones(size), np.ones(size)
+                b[seed] = seed % 2
+                found = backend.run(Group([step(np.divide, (~0, ~1), "dd")], [a, b], [(0, np.empty(size))], (size,)))
+                assert found == (0 if seed % 2 else DIVIDE)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    if errors:
+        raise errors[0]
+
+
+def test_the_compiler_is_not_imported_before_it_is_needed():
+    program = (
+        "import sys, numpy as np\n"
+        "from tnp.backends.cpu.engine import CpuBackend\n"
+        "from tnp.backends.base import Group, Step\n"
+        "from tnp.core.primitive import Elementwise\n"
+        "add = Elementwise(name='add', impl=np.add, ufunc=np.add)\n"
+        "d = np.dtype('f8')\n"
+        "out = np.empty(5)\n"
+        "CpuBackend().run(Group([Step(add, (~0, ~0), (d, d), d)], [np.ones(5)], [(0, out)], (5,)))\n"
+        "assert (out == 2).all()\n"
+        "print([m for m in ('numba', 'llvmlite') if m in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "[]", done.stderr
