@@ -163,9 +163,9 @@ def _run(backend: Any, entry: _Entry, group: Group, size: int) -> int:
     many = backend.stress or threads.num_threads() > 1
     key: list[Any] = [group.shape, apart, many, backend.stress]
     for a in group.leaves:
-        key += (a.dtype, a.shape, a.strides) if type(a) is not np.generic else (a.dtype,)
+        key += (a.dtype,) if isinstance(a, np.generic) else (a.dtype, a.shape, a.strides, a.flags.num)
     for _, out in group.outputs:
-        key += (out.dtype, out.strides)
+        key += (out.dtype, out.strides, out.flags.num)
     passes = _remember(entry.passes, tuple(key), lambda: _passes(group, apart, backend.stress, many))
     flags = _unused(backend, group) if len(group.steps) > len(group.outputs) else 0
     if passes is None:
@@ -305,8 +305,9 @@ def _unused(backend: Any, group: Group) -> int:
     unused = [i for i, s in enumerate(group.steps) if i not in used and isinstance(s.prim, Elementwise)]
     if not unused:
         return 0
-    steps, _ = _subset(group, unused)
-    return int(backend.run(Group(steps, group.leaves, [], group.shape)))
+    read = {a for i in unused for a in group.steps[i].args}
+    last = [i for i in unused if i not in read]
+    return _elementwise(backend, group, [(i, memory.empty(group.shape, group.steps[i].dtype)) for i in last])
 
 
 def _overlaps(outputs: list[tuple[int, Any]], leaves: list[Any]) -> bool:
