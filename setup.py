@@ -42,6 +42,7 @@ def extensions() -> list[Extension]:
             source.rpartition(".")[0].replace("/", "."),
             [source],
             include_dirs=[numpy.get_include()],
+            extra_compile_args=[] if os.name == "nt" else ["-g0"],  # half the time, a tenth of the size
             define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
             depends=[str(path) for path in sorted(Path("tnp").rglob("*.pxd"))],
             optional=True,
@@ -51,4 +52,4 @@ def extensions() -> list[Extension]:
     return cythonize(modules, build_dir="build/cython", language_level=3)
 
 
-setup(ext_modules=extensions())
+setup(ext_modules=extensions(), options={"build_ext": {"parallel": os.cpu_count()}})

@@ -319,6 +319,7 @@ def test_interrupt_from_outside(python):
             env=python.environment(),
         )
         assert process.stdout.readline() == "ready\n"
+        time.sleep(0.5)  # until it sleeps itself: the traceback shows the line
         process.send_signal(signal.SIGINT)
         began = time.monotonic()
         endings.append((process.communicate(timeout=30), process.returncode))
