@@ -22,7 +22,7 @@ from tnp.backends.cpu.interpret import BLOCKED_FROM, Recipe
 from tnp.backends.cpu.ir import code_of, size_of
 from tnp.backends.cpu.layout import CONTIGUOUS_ALIGNED, Layout, layout_of
 from tnp.backends.cpu.operations import EMITTERS, emitted
-from tnp.backends.cpu.plan import SCALAR, UNIT, Plan, Unplannable
+from tnp.backends.cpu.plan import SCALAR, UNIT, Node, Plan, Unplannable
 from tnp.backends.cpu.stats import Launches, Stats
 from tnp.core.primitive import Elementwise, Primitive, Reduction
 
@@ -55,12 +55,19 @@ class Kernel:
         self.run = _RUN_TYPE(common_functions().addresses["run"])
         self.struct = Struct(f"{1 + program.operands + program.dims * (1 + program.operands)}q")
         done = [n for n in plan.nodes if n.kind != "leaf"]
-        self.ns = sum(4.0 if n.kind == "loop" else 0.3 for n in done) + 0.3 * program.operands  # per element
+        self.ns = sum(map(_ns, done)) + 0.15 * program.operands  # per element
         self.counts = Launches(
             "_".join(n.ufunc.__name__ if n.ufunc else n.kind for n in done),
             sum(size_of(n.code) for n in plan.nodes if n.kind == "leaf" and not n.const),
             sum(size_of(plan.nodes[i].code) for i in plan.stored),
         )
+
+
+def _ns(node: Node) -> float:
+    """Time of a node for an element, roughly."""
+    if node.kind == "loop":
+        return 4.0
+    return 0.8 if node.ufunc in (np.divide, np.sqrt, np.reciprocal) else 0.01 * size_of(node.code)
 
 
 class _Entry:
@@ -178,10 +185,10 @@ class CpuBackend:
         # Dtypes are slow to hash and quick to compare: a group is found by its primitives, then recognised
         details: list[Any] = list(map(_details_of, steps))
         for a in operands:
-            if type(a) is not np.ndarray:
-                details += (a.dtype, SCALAR)
-            elif a.shape == shape and a.flags.num & CONTIGUOUS_ALIGNED == CONTIGUOUS_ALIGNED:
+            if type(a) is np.ndarray and a.shape == shape and a.flags.num & CONTIGUOUS_ALIGNED == CONTIGUOUS_ALIGNED:
                 details += (a.dtype, UNIT)
+            elif isinstance(a, np.generic):
+                details += (a.dtype, SCALAR)
             else:
                 return self._run_strided(group, operands)
         size = 1

@@ -11,6 +11,7 @@ from tnp.backends.cpu.operations import Emitter, emitted
 from tnp.core.primitive import Elementwise
 
 FLOAT32 = np.dtype(np.float32)
+_BITS_OF_BFLOAT = {"nextafter", "spacing", "sign"}  # float32 has other neighbours; ml_dtypes keeps the sign of zeros
 # How a kernel reaches an operand: a NumPy scalar; an array whose value is one for a whole row; elements side by side;
 # anything else, copied block by block to (or from) contiguous scratch; an output that stays in scratch
 SCALAR, ROW, UNIT, GATHERED, SCRATCH = "s", "c", "u", "g", "w"
@@ -106,6 +107,8 @@ class Plan:
         source = self.nodes[node]
         if source.code == code:
             return node
+        if source.code == "bf2" and code[0] in "iu":  # ml_dtypes has answers of its own outside the range
+            raise Unplannable("astype")
         if (node, code) not in self._casts:
             self._casts[node, code] = self._add(Node("cast", code, (node,), source.const))
         return self._casts[node, code]
@@ -120,6 +123,8 @@ class Plan:
         dtypes, code = step.in_dtypes, _code(step.dtype)
         rounded = code
         if "bf2" in map(code_of, dtypes) and step.prim.ufunc is not None:  # in float32, rounded at each operation
+            if step.prim.ufunc.__name__ in _BITS_OF_BFLOAT:
+                raise Unplannable(step.prim.name)
             dtypes = tuple(FLOAT32 if code_of(d) == "bf2" else d for d in dtypes)
             code = "f4" if code == "bf2" else code
         codes = tuple(_code(d) for d in dtypes)

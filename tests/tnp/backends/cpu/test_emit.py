@@ -1,13 +1,14 @@
 """Every operation on every dtype it has, on hostile values, against NumPy: bits and floating-point flags."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
-from tnp.backends.base import Group
+from tnp.backends.base import Group, Step
 from tnp.backends.cpu.engine import CpuBackend
 from tnp.backends.cpu.operations import EMITTERS
 
-from .groups import DTYPES, cast_step, check, hostile, laid_out, numpy_result, same_bits, step, where_step
+from .groups import DTYPES, cast_step, check, hostile, laid_out, numpy_result, primitive, same_bits, step, where_step
 
 UFUNCS = {
     f.__name__: f
@@ -100,3 +101,38 @@ def test_operands_and_results_are_cast(engine):
                 (expected,), _ = numpy_result(group)
                 engine.run(group)
             assert same_bits(out, expected).all(), (source, target)
+
+
+BFLOAT = np.dtype(ml_dtypes.bfloat16)
+ALL_BFLOATS = np.arange(1 << 16, dtype=np.uint16).view(BFLOAT)
+
+
+def canonical(values):
+    """Bits, every NaN the same."""
+    nan = np.isnan(values) if values.dtype.kind in "fcV" else np.zeros(values.shape, bool)
+    return np.where(nan, 0x7FC0, values.view(f"u{values.itemsize}"))
+
+
+@pytest.mark.parametrize(
+    "name", ["add", "multiply", "divide", "sqrt", "negative", "maximum", "floor", "sign", "less", "nextafter"]
+)
+def test_bfloat16_is_float32_rounded_at_each_operation(engine, name):
+    ufunc = UFUNCS[name]
+    dtypes = ufunc.resolve_dtypes((BFLOAT,) * ufunc.nin + (None,))
+    values = [np.random.default_rng(k).permutation(ALL_BFLOATS) for k in range(ufunc.nin)]
+    out = np.empty(1 << 16, dtypes[-1])
+    one = Step(primitive(ufunc), tuple(~k for k in range(ufunc.nin)), dtypes[:-1], dtypes[-1])
+    engine.run(Group([one], values, [(0, out)], out.shape))
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(canonical(out), canonical(ufunc(*values)))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_casts_of_bfloat16(engine, dtype):
+    with np.errstate(all="ignore"):
+        for values, target in ((ALL_BFLOATS, dtype), (hostile(dtype, 5000), BFLOAT)):
+            if target.kind == "c" or values.dtype.kind == "c":
+                continue
+            out = np.empty(values.shape, target)
+            engine.run(Group([cast_step(~0, values.dtype, target)], [values], [(0, out)], values.shape))
+            np.testing.assert_array_equal(canonical(out), canonical(values.astype(target)))

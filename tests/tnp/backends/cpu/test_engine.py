@@ -149,6 +149,11 @@ def test_one_step_to_several_destinations(engine):
     check(engine, Group([cast_step(~0, D, D)], [x], moved, (1100,)))
 
 
+def test_subclasses_are_memory_like_any_other(engine):
+    a = hostile(D, 70).view(np.recarray)
+    check(engine, Group([double(np.multiply, ~0, ~1)], [a, a[::2].repeat(2)], [(0, np.empty(70))], (70,)))
+
+
 def test_a_constant_group(engine):
     """Every operand is one value for all elements."""
     steps = [double(np.multiply, ~0, ~1), double(np.exp, 0), double(np.add, 1, 0)]
