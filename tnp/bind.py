@@ -285,6 +285,13 @@ def elementwise(prim, args, target=None):
     return _finish(prim, (), operands, loop[0], loop[1], target)
 
 
+def can_warn(prim, ins, dtype):
+    """Can the operation raise a floating-point flag that NumPy reports?"""
+    if prim in QUIET:
+        return ins[0].kind == "c"  # comparisons and magnitudes of complex numbers do
+    return dtype.kind in "fc" or prim.name in ("floor_divide", "remainder", "fmod", "astype", "reciprocal")
+
+
 def _finish(prim, params, operands, ins, dtype, target):
     shape, refs, leaf = None, [], 0
     for o, d in zip(operands, ins, strict=True):
@@ -308,7 +315,7 @@ def _finish(prim, params, operands, ins, dtype, target):
     if size < hot.get_lazy_from() or size == 0 or not shape or leaf > RETAIN * nbytes or nbytes > config.memory_limit_of_one():
         return None
     where = None
-    if prim not in QUIET and (dtype.kind in "fc" or prim.name in ("floor_divide", "remainder", "fmod", "astype", "reciprocal")):
+    if can_warn(prim, ins, dtype):
         modes = error_modes()
         if modes is None:
             return None

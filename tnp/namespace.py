@@ -33,9 +33,11 @@ def _proxy_class(raw: type, wrapped: Iterable[str] = ()) -> type:
 
     def __new__(cls: type, *args: Any, **kwargs: Any) -> Any:
         seen: list[Any] = []
-        self = raw.__new__(cls, *[unwrap(a, seen) for a in args], **{k: unwrap(v, seen) for k, v in kwargs.items()})
+        args = tuple(unwrap(a, seen) for a in args)
+        kwargs = {k: unwrap(v, seen) for k, v in kwargs.items()}
+        self = raw.__new__(cls) if raw.__new__ is object.__new__ else raw.__new__(cls, *args, **kwargs)
         if raw.__init__ is not object.__init__:
-            raw.__init__(self, *[unwrap(a, seen) for a in args], **{k: unwrap(v, seen) for k, v in kwargs.items()})
+            raw.__init__(self, *args, **kwargs)
         return self
 
     body: dict[str, Any] = {"__new__": __new__, "__init__": lambda self, *a, **k: None, "__doc__": raw.__doc__}

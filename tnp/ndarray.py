@@ -409,6 +409,7 @@ def _named(method, name, raw):
     method.__name__ = name
     method.__qualname__ = f"ndarray.{name}"
     method.__doc__ = raw.__doc__
+    method.__wrapped__ = raw  # whose signature inspect shows
     return method
 
 

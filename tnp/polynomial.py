@@ -1,7 +1,0 @@
-"""`numpy.polynomial` on tnp arrays."""
-
-import numpy.polynomial as _np_module
-
-from tnp.namespace import mirror
-
-mirror(_np_module, globals())
