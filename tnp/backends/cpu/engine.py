@@ -105,17 +105,20 @@ class _Entry:
 class _Order:
     """All that compiling a group needs, without its arrays."""
 
-    def __init__(self, group: Group, operands: list[Any], layout: Layout | None, aliased: frozenset[int]) -> None:
+    def __init__(
+        self, group: Group, operands: list[Any], layout: Layout | None, aliased: frozenset[int], fast: bool
+    ) -> None:
         how = layout.classes if layout else [SCALAR if isinstance(a, np.generic) else UNIT for a in operands]
         leaves = len(group.leaves)
-        self.steps, self.aliased = group.steps, aliased
+        self.steps, self.aliased, self.fast = group.steps, aliased, fast
         self.leaves = [(a.dtype, h) for a, h in zip(operands[:leaves], how, strict=False)]
         self.outputs = [(i, out.dtype, h) for (i, out), h in zip(group.outputs, how[leaves:], strict=True)]
         self.dims, self.by_rows = (len(layout.shape), layout.by_rows) if layout else (0, False)
 
     def program(self) -> Program:
-        plan = Plan(self.steps, self.leaves, self.outputs, self.aliased)
-        return Program(plan, self.dims, self.by_rows, compiler().register_bytes)
+        width = compiler().register_bytes
+        plan = Plan(self.steps, self.leaves, self.outputs, self.aliased, width if self.fast else 0)
+        return Program(plan, self.dims, self.by_rows, width)
 
 
 _CHEAP = {name for name, _ in EMITTERS}
@@ -197,6 +200,8 @@ class CpuBackend:
         if not size:
             return self._run_strided(group, operands)
         details += [i for i, _ in outputs]
+        if self.fast_math:
+            details.append("fast")
         entry = self._entry(tuple(map(_prim_of, steps)), details, group)
         kernel = entry.kernels.get(_NOWHERE)
         if kernel is None or kernel.blocked:
@@ -214,7 +219,7 @@ class CpuBackend:
             return 0
         layout = layout_of(operands, group.shape, _must_be_flat(group), len(group.leaves))
         details = [*map(_details_of, group.steps), *(a.dtype for a in operands), *layout.classes]
-        details += [len(layout.shape), layout.by_rows, *(i for i, _ in group.outputs)]
+        details += [len(layout.shape), layout.by_rows, self.fast_math, *(i for i, _ in group.outputs)]
         entry = self._entry(tuple(map(_prim_of, group.steps)), details, group)
         kernel = self._kernel(entry, group, operands, layout, size)
         if kernel is None:
@@ -262,10 +267,10 @@ class CpuBackend:
         if kernel is not None:
             return kernel
         if self.stress or expected >= self.compile_ns + (0 if is_ready() or not self.compile_ns else START_NS):
-            return self._compile(entry, _Order(group, operands, layout, aliased))
+            return self._compile(entry, _Order(group, operands, layout, aliased, self.fast_math))
         if spent >= entry.ordered.get(aliased, LOAD_NS - expected):
             entry.ordered[aliased] = self.compile_ns if spent < self.compile_ns else inf
-            order = _Order(group, operands, layout, aliased)
+            order = _Order(group, operands, layout, aliased, self.fast_math)
             background.submit(partial(self._compile, entry, order, spent >= self.compile_ns))
         return None
 

@@ -8,6 +8,7 @@ from tnp.backends.base import Step
 from tnp.backends.cpu.inner_loops import find_loop
 from tnp.backends.cpu.ir import code_of
 from tnp.backends.cpu.operations import Emitter, emitted
+from tnp.backends.cpu.vector_math import vector_function
 from tnp.core.primitive import Elementwise
 
 FLOAT32 = np.dtype(np.float32)
@@ -61,6 +62,8 @@ class Plan:
         What is stored. Read `stored` for the nodes.
     aliased : frozenset of int
         Outputs that are the same place as a leaf.
+    fast_bytes : int
+        Bytes of a vector register where functions may be the C library's; 0 where bits must be NumPy's.
 
     Attributes
     ----------
@@ -78,8 +81,10 @@ class Plan:
         leaves: list[tuple[np.dtype[Any], str]],
         outputs: list[tuple[int, np.dtype[Any], str]],
         aliased: frozenset[int] = frozenset(),
+        fast_bytes: int = 0,
     ) -> None:
         self.nodes: list[Node] = []
+        self._fast_bytes = fast_bytes
         self.values: dict[int, int] = {}
         self.leaf_classes, self.out_classes, self.aliased = [c for _, c in leaves], [c for _, _, c in outputs], aliased
         self._casts: dict[tuple[int, str], int] = {}
@@ -129,7 +134,10 @@ class Plan:
             code = "f4" if code == "bf2" else code
         codes = tuple(_code(d) for d in dtypes)
         args = tuple(self.cast(self.node_of(a), k) for a, k in zip(step.args, codes, strict=True))
-        emit = emitted(step.prim.name if step.prim.ufunc is None else step.prim.ufunc.__name__, codes)
+        name = step.prim.name if step.prim.ufunc is None else step.prim.ufunc.__name__
+        emit = emitted(name, codes)
+        if emit is None and self._fast_bytes:
+            emit = vector_function(name, codes, self._fast_bytes)
         const = emit is not None and all(self.nodes[a].const for a in args)
         node = Node("emit" if emit else "loop", code, args, const)
         node.emit, node.ufunc, node.dtypes = emit, step.prim.ufunc, dtypes

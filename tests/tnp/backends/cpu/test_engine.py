@@ -289,3 +289,18 @@ def test_random_graphs(graph):
 
 
 _PLAIN, _STRESS = compiling(), compiling(stress=True)
+
+
+def test_fast_math_is_close_and_only_on_request():
+    engine = compiling()
+    x = np.linspace(0.1, 20, 1003)
+    for dtype in "df":
+        a = x.astype(dtype)
+        for ufunc in (np.exp, np.log, np.sin, np.cos, np.tan, np.tanh, np.power):
+            steps = [step(np.add, (~0, ~0), dtype * 2), step(ufunc, (0, ~0)[: ufunc.nin], dtype * ufunc.nin)]
+            exact, fast = np.empty(1003, dtype), np.empty(1003, dtype)
+            engine.fast_math = False
+            check(engine, Group(steps, [a], [(1, exact)], (1003,)))
+            engine.fast_math = True
+            engine.run(Group(steps, [a], [(1, fast)], (1003,)))
+            np.testing.assert_array_max_ulp(fast, exact, 5)
