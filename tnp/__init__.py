@@ -13,11 +13,14 @@ import numpy as _np
 
 from tnp import core as core
 from tnp import ndarray as _ndarray_module
+from tnp.backends.cpu.threads import num_threads, set_num_threads
 from tnp.bind import evaluate
 from tnp.core.config import config
 from tnp.core.native import set_type_name
+from tnp.explanation import explain
 from tnp.hot import ndarray, ufunc
 from tnp.namespace import mirror, public
+from tnp.reporting import report, show_config
 
 for _cls in (ndarray, ufunc):
     set_type_name(_cls, f"tnp.{_cls.__name__}")
@@ -31,7 +34,16 @@ _plain = {"core", "exceptions", "dtypes", "typing", "f2py", "version"}
 del _ndarray_module
 mirror(_np, globals())
 __version__ = "0.1.0"
-__all__ = [*_np.__all__, "config", "evaluate", "ndarray", "to_numpy", "ufunc"]
+__all__ = [
+    *_np.__all__,
+    "config",
+    "evaluate",
+    "explain",
+    "num_threads",
+    "report",
+    "set_num_threads",
+    "to_numpy",
+]
 
 
 def to_numpy(x: Any) -> Any:
