@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tnp.backends.base import OVERFLOW, Group, Step
-from tnp.backends.cpu import reduce, threads
+from tnp.backends.cpu import reduce, reduction_check, threads
 from tnp.backends.cpu.engine import CpuBackend
 from tnp.backends.cpu.folds import fold_of
 from tnp.backends.reference import ReferenceBackend
@@ -397,7 +397,7 @@ def test_bits_do_not_depend_on_the_threads():
 
 
 def test_an_order_that_numpy_does_not_confirm_is_not_used(monkeypatch, by_numpy):
-    monkeypatch.setattr(reduce, "_confirmed", lambda *_: False)
+    monkeypatch.setattr(reduce, "confirmed", lambda *_: False)
     a = values(np.random.default_rng(10), (30, 77), F8)
     steps = [Step(elementwise(np.square), (~0,), (F8,), F8), reduce_step(np.add, 0, F8, (1,))]
     check(steps, [a], [(1, np.empty(30))], a.shape)
@@ -406,9 +406,9 @@ def test_an_order_that_numpy_does_not_confirm_is_not_used(monkeypatch, by_numpy)
 
 @pytest.mark.parametrize("letters", ["R", "KR", "RKR", "RK", "KRK"])
 def test_a_wrong_order_is_found_out(letters, monkeypatch):
-    reduce._confirmed.cache_clear()
-    assert reduce._confirmed(fold_of("add", "f8"), letters, False)
-    reduce._confirmed.cache_clear()
+    reduction_check.confirmed.cache_clear()
+    assert reduction_check.confirmed(fold_of("add", "f8"), letters, False)
+    reduction_check.confirmed.cache_clear()
     real = np.add.reduce  # a NumPy that adds from the last element to the first
 
     class Backwards:
@@ -417,9 +417,9 @@ def test_a_wrong_order_is_found_out(letters, monkeypatch):
         def reduce(self, x, axis, **more):
             return real(np.flip(x, axis).copy(), axis=axis, **more)
 
-    monkeypatch.setitem(reduce._UFUNCS, "add", Backwards())
-    assert not reduce._confirmed(fold_of("add", "f8"), letters, False)
-    reduce._confirmed.cache_clear()
+    monkeypatch.setitem(reduction_check._UFUNCS, "add", Backwards())
+    assert not reduction_check.confirmed(fold_of("add", "f8"), letters, False)
+    reduction_check.confirmed.cache_clear()
 
 
 def test_empty_and_small_groups_are_numpys(by_numpy):
