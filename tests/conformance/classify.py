@@ -13,6 +13,8 @@ RULES: tuple[tuple[str, str, str], ...] = (
     ("warnings: none, or too many", "", r"DID NOT WARN|^\w*Warning|[Ww]arnings? (was|were|not)"),
     ("C API: helper or extension takes numpy.ndarray only", r"test_cython|test_limited_api|test_mem_policy",
      r"npconform: C helper|Cannot convert \S+ to numpy\.ndarray|must be NumPy arrays"),
+    ("objects whose __array__ gives a foreign array", "", r"__array__ method not producing an array"),
+    ("signatures of functions and methods", r"[Ss]ignature", r"Signature|_ParameterKind"),
     ("identity of the module", "", r"assert <module 'numpy'|is <module|__array_namespace__"),
     ("buffer protocol, memoryview", r"[Bb]uffer|PEP3118|memoryview", r"memoryview|bytes-like object|buffer interface"),
     ("pickle, copy", r"pickle|Pickle|deepcopy", r"[Pp]ickl|__reduce|__setstate__"),
