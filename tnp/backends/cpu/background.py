@@ -6,11 +6,11 @@ import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 
-_queue: "SimpleQueue[Callable[[], None] | None]" = SimpleQueue()
+_queue: "SimpleQueue[Callable[[], object] | None]" = SimpleQueue()
 _thread: threading.Thread | None = None
 
 
-def submit(job: Callable[[], None]) -> None:
+def submit(job: Callable[[], object]) -> None:
     """Run ``job()`` some time soon. It must not raise."""
     global _thread
     _queue.put(job)
@@ -19,7 +19,7 @@ def submit(job: Callable[[], None]) -> None:
         _thread.start()
 
 
-def _work(queue: "SimpleQueue[Callable[[], None] | None]") -> None:
+def _work(queue: "SimpleQueue[Callable[[], object] | None]") -> None:
     while (job := queue.get()) is not None:
         job()
 

@@ -123,7 +123,9 @@ class Program:
         return self.operands + self.slot[i] if i in self.slot else self.out_of[i]
 
     def _segments(self, register_bytes: int) -> tuple[str, tuple[str, ...]]:
-        texts, declared, names = [], set(), []
+        texts: list[str] = []
+        declared: set[str] = set()
+        names: list[str] = []
         self.segment_of: dict[int, str] = {}
         for s in range(self.segments):
             nodes = self.plan.nodes

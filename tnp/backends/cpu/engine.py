@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import platform
 import threading
 import time
 from collections.abc import Callable
@@ -258,7 +259,7 @@ class CpuBackend:
     ) -> Kernel | None:
         """The group's kernel, if there is one or it pays to compile one now."""
         expected, spent = entry.ns * size, entry.spent
-        if entry.hopeless or entry.reduction:
+        if entry.hopeless or entry.reduction or not SUPPORTED:
             return None
         if not entry.kernels and not self.stress and spent + expected < min(LOAD_NS, self.compile_ns):
             return None
@@ -286,7 +287,7 @@ class CpuBackend:
                     self.stats.kernels.append(kernel.counts)
                     self.stats.from_disk += code.from_disk
                     self.stats.compiled += not code.from_disk
-        except (Unplannable, RuntimeError):  # RuntimeError: LLVM's
+        except (Unplannable, RuntimeError, ImportError):  # RuntimeError: LLVM's; ImportError: no llvmlite
             entry.hopeless = True
             return None
         return kernel
@@ -336,6 +337,16 @@ def _must_be_flat(group: Group) -> bool:
 
 def _address(a: Any) -> int:
     return int(ctypes.c_void_p.from_address(id(a) + DATA).value or 0)
+
+
+def _supported() -> bool:
+    """Is this x86-64, and do objects keep their data where kernels look for it?"""
+    array, scalar = np.zeros(1), np.float64(1.5)
+    kept = ctypes.c_double.from_address(id(scalar) + DATA).value == 1.5
+    return platform.machine() in ("x86_64", "AMD64") and kept and _address(array) == array.ctypes.data
+
+
+SUPPORTED = _supported()
 
 
 def _aliased(group: Group) -> frozenset[int]:

@@ -121,17 +121,17 @@ def _sample(dtype: np.dtype[Any], seed: int) -> Any:
         values = np.empty(323, dtype)
         values.real, values.imag = _sample(part, seed + 10), _sample(part, seed + 20)
         return values
-    info = np.finfo(dtype)
+    limits = np.finfo(dtype)
     special = [
         0.0,
         -0.0,
         np.inf,
         -np.inf,
         np.nan,
-        info.max,
-        info.min,
-        info.tiny,
-        info.smallest_subnormal,
+        limits.max,
+        limits.min,
+        limits.tiny,
+        limits.smallest_subnormal,
         1,
         -1,
         2,

@@ -95,13 +95,13 @@ class Plan:
             self._leaf_nodes[i] = self._add(node)
         for i, step in enumerate(steps):
             if isinstance(step.prim, Elementwise):
-                self.values[i] = self._step(step)
+                self.values[i] = self._step(step, step.prim)
         self.stored: list[int] = []
         for i, dtype, _ in outputs:
-            node = self.cast(self.values[i], _code(dtype))
-            if node in self.stored:  # the same value at two places
-                node = self._add(Node("cast", self.nodes[node].code, (node,), self.nodes[node].const))
-            self.stored.append(node)
+            value = self.cast(self.values[i], _code(dtype))
+            if value in self.stored:  # at two places
+                value = self._add(Node("cast", self.nodes[value].code, (value,), self.nodes[value].const))
+            self.stored.append(value)
 
     def node_of(self, argument: int) -> int:
         """The node of a step's operand: a step (``i >= 0``) or a leaf (``~i``)."""
@@ -122,27 +122,27 @@ class Plan:
         self.nodes.append(node)
         return len(self.nodes) - 1
 
-    def _step(self, step: Step) -> int:
-        if step.prim.name == "astype":
+    def _step(self, step: Step, prim: Elementwise) -> int:
+        if prim.name == "astype":
             return self.cast(self.node_of(step.args[0]), _code(step.dtype))
         dtypes, code = step.in_dtypes, _code(step.dtype)
         rounded = code
-        if "bf2" in map(code_of, dtypes) and step.prim.ufunc is not None:  # in float32, rounded at each operation
-            if step.prim.ufunc.__name__ in _BITS_OF_BFLOAT:
-                raise Unplannable(step.prim.name)
+        if "bf2" in map(code_of, dtypes) and prim.ufunc is not None:  # in float32, rounded at each operation
+            if prim.ufunc.__name__ in _BITS_OF_BFLOAT:
+                raise Unplannable(prim.name)
             dtypes = tuple(FLOAT32 if code_of(d) == "bf2" else d for d in dtypes)
             code = "f4" if code == "bf2" else code
         codes = tuple(_code(d) for d in dtypes)
         args = tuple(self.cast(self.node_of(a), k) for a, k in zip(step.args, codes, strict=True))
-        name = step.prim.name if step.prim.ufunc is None else step.prim.ufunc.__name__
+        name = prim.name if prim.ufunc is None else prim.ufunc.__name__
         emit = emitted(name, codes)
         if emit is None and self._fast_bytes:
             emit = vector_function(name, codes, self._fast_bytes)
         const = emit is not None and all(self.nodes[a].const for a in args)
         node = Node("emit" if emit else "loop", code, args, const)
-        node.emit, node.ufunc, node.dtypes = emit, step.prim.ufunc, dtypes
+        node.emit, node.ufunc, node.dtypes = emit, prim.ufunc, dtypes
         if not emit and (node.ufunc is None or find_loop(node.ufunc, dtypes) is None):
-            raise Unplannable(step.prim.name)
+            raise Unplannable(prim.name)
         return self.cast(self._add(node), rounded)
 
     @property
