@@ -23,7 +23,7 @@ from tnp.backends.cpu.interpret import BLOCKED_FROM, Recipe
 from tnp.backends.cpu.ir import code_of, size_of
 from tnp.backends.cpu.layout import CONTIGUOUS_ALIGNED, Layout, layout_of
 from tnp.backends.cpu.operations import EMITTERS, emitted
-from tnp.backends.cpu.plan import SCALAR, UNIT, Node, Plan, Unplannable
+from tnp.backends.cpu.plan import GATHERED, SCALAR, UNIT, Node, Plan, Unplannable
 from tnp.backends.cpu.stats import Launches, Stats
 from tnp.core.primitive import Elementwise, Primitive, Reduction
 
@@ -56,7 +56,8 @@ class Kernel:
         self.run = _RUN_TYPE(common_functions().addresses["run"])
         self.struct = Struct(f"{1 + program.operands + program.dims * (1 + program.operands)}q")
         done = [n for n in plan.nodes if n.kind != "leaf"]
-        self.ns = sum(map(_ns, done)) + 0.15 * program.operands  # per element
+        moved = program.classes.count(GATHERED)
+        self.ns = sum(map(_ns, done)) + 0.15 * program.operands + 1.0 * moved  # per element
         self.counts = Launches(
             "_".join(n.ufunc.__name__ if n.ufunc else n.kind for n in done),
             sum(size_of(n.code) for n in plan.nodes if n.kind == "leaf" and not n.const),
@@ -156,6 +157,7 @@ class CpuBackend:
         self.fast_math = False
         self.compile_ns = COMPILE_NS
         self._entries: dict[Any, list[_Entry]] = {}
+        self._layouts: dict[Any, Layout] = {}
         self._count = self._clock = 0
         self._lock = threading.Lock()
 
@@ -213,21 +215,26 @@ class CpuBackend:
         return self._launch(kernel, args, 1, size)
 
     def _run_strided(self, group: Group, operands: list[Any]) -> int:
-        if any(isinstance(s.prim, Reduction) for s in group.steps):
-            return int(reduce.run(self, group))
-        size = prod(group.shape)
-        if not size:
-            return 0
-        layout = layout_of(operands, group.shape, _must_be_flat(group), len(group.leaves))
+        prims = tuple(map(_prim_of, group.steps))
+        key = (prims, group.shape, len(group.leaves), *map(_geometry, operands))
+        layout = self._layouts.get(key)
+        if layout is None:
+            if any(isinstance(p, Reduction) for p in prims):
+                return int(reduce.run(self, group))
+            if not prod(group.shape):
+                return 0
+            layout = layout_of(operands, group.shape, _must_be_flat(group), len(group.leaves))
+            if len(self._layouts) >= MOST_KERNELS:
+                self._layouts = {}
+            self._layouts[key] = layout
+        size = layout.rows * layout.columns
         details = [*map(_details_of, group.steps), *(a.dtype for a in operands), *layout.classes]
         details += [len(layout.shape), layout.by_rows, self.fast_math, *(i for i, _ in group.outputs)]
-        entry = self._entry(tuple(map(_prim_of, group.steps)), details, group)
+        entry = self._entry(prims, details, group)
         kernel = self._kernel(entry, group, operands, layout, size)
         if kernel is None:
             return self._interpret(entry, group, size, False)
-        places = [id(a) + DATA for a in operands]
-        strides = [s for own in layout.strides for s in own]
-        args = kernel.struct.pack(kernel.slots_at, *places, *layout.shape, *strides)
+        args = kernel.struct.pack(kernel.slots_at, *[id(a) + DATA for a in operands], *layout.numbers)
         return self._launch(kernel, args, layout.rows, layout.columns)
 
     def _entry(self, prims: tuple[Primitive, ...], details: list[Any], group: Group) -> _Entry:
@@ -258,6 +265,9 @@ class CpuBackend:
         self, entry: _Entry, group: Group, operands: list[Any], layout: Layout | None, size: int
     ) -> Kernel | None:
         """The group's kernel, if there is one or it pays to compile one now."""
+        kernel = entry.kernels.get(_NOWHERE)
+        if kernel is not None and not kernel.blocked:  # reads everything before it writes, wherever that is
+            return kernel
         expected, spent = entry.ns * size, entry.spent
         if entry.hopeless or entry.reduction or not SUPPORTED:
             return None
@@ -328,6 +338,13 @@ class CpuBackend:
             for hook in self.hooks:
                 hook(counts.name, seconds, (counts.bytes_read + counts.bytes_written) * size)
         return _FLAGS[flags]
+
+
+def _geometry(a: Any) -> tuple[Any, ...]:
+    """All that the way through an operand depends on."""
+    if isinstance(a, np.generic):
+        return (a.itemsize,)
+    return a.shape, a.strides, a.itemsize, a.flags.aligned
 
 
 def _must_be_flat(group: Group) -> bool:

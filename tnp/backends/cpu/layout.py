@@ -11,27 +11,28 @@ CONTIGUOUS_ALIGNED = 0x101  # of ndarray.flags.num
 
 
 class Layout:
-    """
+    """How one group is walked over.
+
     Attributes
     ----------
     classes : tuple of str
         How each operand is reached (see `plan`).
     shape : tuple of int
         Merged dimensions that the kernel is told; empty where it needs none.
-    strides : tuple of tuple of int
-        Of each operand, over `shape`.
+    numbers : tuple of int
+        What follows the addresses among a kernel's arguments: `shape`, then each operand's strides over it.
     by_rows : bool
         The last dimension makes rows.
     rows, columns : int
         What there is to do.
     """
 
-    __slots__ = ("by_rows", "classes", "columns", "rows", "shape", "strides")
+    __slots__ = ("by_rows", "classes", "columns", "numbers", "rows", "shape")
 
     def __init__(self, classes: tuple[str, ...], rows: int, columns: int) -> None:
         self.classes, self.rows, self.columns = classes, rows, columns
         self.shape: tuple[int, ...] = ()
-        self.strides: tuple[tuple[int, ...], ...] = ()
+        self.numbers: tuple[int, ...] = ()
         self.by_rows = False
 
 
@@ -72,7 +73,7 @@ def layout_of(operands: list[Any], shape: tuple[int, ...], flat: bool, first_out
     layout.by_rows = by_rows
     if by_rows or GATHERED in classes:
         layout.shape = tuple(merged) or (1,)
-        layout.strides = tuple(tuple(s) or (0,) for s in steps)
+        layout.numbers = (*layout.shape, *(n for own in steps for n in own or (0,)))
     return layout
 
 
