@@ -1,0 +1,72 @@
+"""The benchmarks measure what they say: same results, statements that run, a page that is replaced part by part."""
+
+import numpy
+import pytest
+
+import tnp
+from asv_bench import processes
+from asv_bench.calls import CALLS, timer
+from asv_bench.pairs import copies, finish, identical, summarise
+from asv_bench.programs import PROGRAMS, SINGLE
+from asv_bench.table import PREFACE, Row, write
+
+
+@pytest.mark.parametrize(
+    "program",
+    [p for p in PROGRAMS if not p.name.endswith("10M")] + [p for p in SINGLE if p.name.endswith("100k")],
+    ids=lambda program: program.name,
+)
+def test_programs_give_the_same_bits(program):
+    inputs = program.make(numpy.random.default_rng(17))
+    for _ in range(2):
+        expected = program.run(numpy, *copies(numpy, inputs))
+        got = program.run(tnp, *copies(tnp, inputs))
+        assert finish(numpy, expected) == finish(tnp, got)
+        assert identical(expected, got)
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.statement)
+def test_statements_run(call):
+    for size in call.sizes:
+        for module in (numpy, tnp):
+            assert timer(module, call.statement, size).timeit(2) > 0
+
+
+def test_ratio_is_the_median_of_the_pairs():
+    result = summarise([4.0, 8.0, 6.0], [2.0, 2.0, 2.0])
+    assert (result.numpy, result.tnp, result.ratio, result.pairs) == (6.0, 2.0, 3.0, 3)
+    assert (result.lower, result.upper) == (2.5, 3.5)
+
+
+def test_identical_sees_bits_and_types():
+    assert identical(numpy.array([0.0]), tnp.array([0.0]))
+    assert not identical(numpy.array([0.0]), tnp.array([-0.0]))
+    assert not identical(numpy.array([0.0]), tnp.array([0.0], dtype="f4"))
+    assert not identical(numpy.array([0.0]), tnp.array([[0.0]]))
+    assert not identical((numpy.zeros(1), numpy.zeros(1)), (tnp.zeros(1), tnp.ones(1)))
+
+
+def test_expressions_are_all_different_and_the_same_for_both():
+    ours, theirs = (processes.expression_script(module, 10) for module in ("tnp", "numpy"))
+    assert ours.replace("tnp as np", "numpy as np") == theirs
+    lines = {line for line in ours.split("\\n") if "r = " in line}
+    assert len(lines) == processes.EXPRESSIONS
+
+
+def test_a_failing_process_is_an_error():
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        processes.seconds_of("1 / 0")
+
+
+def test_page_is_replaced_section_by_section(tmp_path):
+    page = tmp_path / "performance.md"
+    row = Row("work", "2x", "1 to 3", "1x", True)
+    write(page, "CPU A", "programs", [row], "two cores")
+    write(page, "CPU B", "programs", [Row("work", "5x", "", "6x", False)], "two cores")
+    write(page, "CPU A", "programs", [Row("work", "7x", "", "1x", True)], "two cores")
+    text = page.read_text()
+    assert text.startswith(PREFACE)
+    assert "2x" not in text
+    assert "| work | 7x |  | 1x | yes |" in text
+    assert "| work | 5x |  | 6x | **no** |" in text
+    assert text.index("CPU A") < text.index("CPU B")
