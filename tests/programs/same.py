@@ -24,11 +24,20 @@ def prompt(text: str) -> str:
     return "\n".join(statements) + "\n"
 
 
-def same(text: str, *, lazy_from: tuple[int | None, ...] = (None, 0), under: Any = tnp) -> None:
-    """Run a session under both modules, with and without recording; nothing that it shows may differ."""
+def same(
+    text: str,
+    *,
+    lazy_from: tuple[int | None, ...] = (None, 1),
+    functions: tuple[bool, ...] = (False, True),
+    under: Any = tnp,
+) -> None:
+    """Run a session under both modules; nothing that it shows may differ.
+
+    It runs with every threshold of recording in `lazy_from`, as a module and as a function's body.
+    """
     program = prompt(text)
     for threshold in lazy_from:
-        for function in (False, True):
+        for function in functions:
             theirs = execute.run(program, numpy, function=function, lazy_from=threshold)
             ours = execute.run(program, under, function=function, lazy_from=threshold)
             assert theirs.seen or theirs.warned, "the program shows nothing"

@@ -1,6 +1,7 @@
 """Rules of laziness that need a process of their own: -W error, the end of the program, fork, signals, memory."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 
 
-def run(program, *flags, module="tnp", timeout=120, **environment):
+def run(program, *flags, module="tnp", timeout=40, **environment):
     """Run a program as a script; its output, errors and exit status."""
     text = f"import {module} as np\n{textwrap.dedent(program)}"
     done = subprocess.run(
@@ -30,8 +31,13 @@ def run(program, *flags, module="tnp", timeout=120, **environment):
 def same(program, *flags, **how):
     """The same under NumPy and under tnp, except for the name of the module."""
     theirs, ours = run(program, *flags, module="numpy", **how), run(program, *flags, **how)
-    assert ours == theirs
+    assert (ours[0], _without_our_frames(ours[1]), ours[2]) == theirs
     return ours
+
+
+def _without_our_frames(err):
+    """The text without the lines of a traceback that show tnp's own functions."""
+    return re.sub(r'  File "[^"]*\btnp/[^"]*", line .*\n(    .*\n)*', "", err)
 
 
 DIVIDES = """
@@ -45,10 +51,10 @@ DIVIDES = """
 
 
 @pytest.mark.parametrize(
-    "filter", ["error", "error::RuntimeWarning", "error:divide by zero", "ignore", "default", "once"]
+    "action", ["error", "error::RuntimeWarning", "error:divide by zero", "ignore", "default", "once"]
 )
-def test_filters_of_the_command_line(filter):
-    same(DIVIDES, "-W", filter)
+def test_filters_of_the_command_line(action):
+    same(DIVIDES, "-W", action)
 
 
 def test_warnings_of_what_is_never_asked_for_come_before_the_end():
@@ -77,9 +83,9 @@ def test_fork_with_pending_work():
         (a * 2).sum()  # the threads are there
         b = a * 3 + 1
         child = os.fork()
-        print(os.getpid() > 0, b.sum(), (b * 2 - a).max(), flush=True)
         if child:
-            print(os.waitpid(child, 0)[1])
+            print(os.waitpid(child, 0)[1], flush=True)
+        print(b.sum(), (b * 2 - a).max(), flush=True)
         os._exit(0)
         """,
         "-W",
@@ -132,10 +138,11 @@ def interrupted(program, wait):
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     time.sleep(wait)
+    sent = time.time()
     process.send_signal(signal.SIGINT)
-    start = time.monotonic()
     out, _ = process.communicate(timeout=60)
-    return out.splitlines(), time.monotonic() - start
+    acted, *lines = out.splitlines()
+    return lines, float(acted) - sent
 
 
 @pytest.mark.parametrize("work", ["y = a * 2; y = np.sin(y) * y + np.exp(-y * y); y[0]", "a += 1; a *= 1; a[0]"])
@@ -149,13 +156,14 @@ def test_ctrl_c_acts_and_leaves_arrays_whole(work):
             while True:
                 {work}
         except KeyboardInterrupt:
-            print("interrupted")
+            import time
+            print(time.time())
         print(float(b[7]), float((a - a[0])[7]), float((a * 2 - 2 * a).sum()))
         """,
         0.7,
     )
-    assert lines == ["interrupted", "14.0 7.0 0.0"]
-    assert seconds < 5  # reading the arrays afterwards included
+    assert lines == ["14.0 7.0 0.0"]
+    assert seconds < 2
 
 
 MEMORY = """
