@@ -27,7 +27,7 @@ def entry(folder, key):
 
 
 @given(st.dictionaries(st.binary(max_size=40), st.binary(max_size=300), max_size=8))
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_was_put_comes_back(tmp_path_factory, items):
     folder = str(tmp_path_factory.mktemp("cache"))
     os.chmod(folder, 0o700)

@@ -25,12 +25,26 @@ COMPILE_NS = 10_000_000  # what compiling costs
 
 
 class _Entry:
-    """What is known of a structure of groups: time spent on it by NumPy, and passes by the layout of its operands."""
+    """What is known of a structure of groups.
 
-    __slots__ = ("passes", "spent")
+    Attributes
+    ----------
+    spent : float
+        Nanoseconds it took so far by NumPy.
+    unused : tuple of int
+        Steps that no output is made from, those that others are made from left out.
+    passes : dict
+        By the layout of the operands.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("passes", "spent", "unused")
+
+    def __init__(self, group: Group) -> None:
         self.spent = 0.0
+        used = needed(group, [i for i, _ in group.outputs])
+        unused = [i for i, s in enumerate(group.steps) if i not in used and isinstance(s.prim, Elementwise)]
+        read = {a for i in unused for a in group.steps[i].args}
+        self.unused = tuple(i for i in unused if i not in read)
         self.passes: OrderedDict[Any, list[Pass] | None] = OrderedDict()  # None: not by fused passes
 
 
@@ -49,7 +63,7 @@ def run(backend: Any, group: Group) -> int:
     size = 1
     for n in group.shape:
         size *= n
-    entry: _Entry = remember(_entries, _structure(group), _Entry)
+    entry: _Entry = remember(_entries, _structure(group), lambda: _Entry(group))
     if not size or (not backend.stress and entry.spent + 2.0 * size * len(group.steps) < COMPILE_NS):
         return _timed(entry, group)
     return _run(backend, entry, group, size)
@@ -65,7 +79,8 @@ def _run(backend: Any, entry: _Entry, group: Group, size: int) -> int:
     for _, out in group.outputs:
         key += (out.dtype, out.strides, out.flags.num)
     passes = remember(entry.passes, tuple(key), lambda: _passes(group, apart, backend.stress, many))
-    flags = _unused(backend, group) if len(group.steps) > len(group.outputs) else 0
+    # the flags of steps that no output is made from are a part of the program's too
+    flags = _elementwise(backend, group, [(i, memory.empty(group.shape, group.steps[i].dtype)) for i in entry.unused])
     if passes is None:
         return flags | _materialised(backend, group, size)
     for one in passes:
@@ -141,7 +156,7 @@ def _materialised(backend: Any, group: Group, size: int) -> int:
         alone = Group(
             [Step(step.prim, (~0,), step.in_dtypes, step.dtype, step.params)], [operand], [(0, out)], operand.shape
         )
-        entry: _Entry = remember(_entries, _structure(alone), _Entry)
+        entry: _Entry = remember(_entries, _structure(alone), lambda alone=alone: _Entry(alone))
         flags |= _run(backend, entry, alone, size)
     return flags | _elementwise(backend, group, plain)
 
@@ -154,26 +169,20 @@ def _elementwise(backend: Any, group: Group, outputs: list[tuple[int, Any]]) -> 
     return int(backend.run(Group(steps, group.leaves, [(new[i], out) for i, out in outputs], group.shape)))
 
 
-def _unused(backend: Any, group: Group) -> int:
-    """Flags of the steps that no output is made from: these too were a part of the program."""
-    used = needed(group, [i for i, _ in group.outputs])
-    unused = [i for i, s in enumerate(group.steps) if i not in used and isinstance(s.prim, Elementwise)]
-    if not unused:
-        return 0
-    read = {a for i in unused for a in group.steps[i].args}
-    last = [i for i in unused if i not in read]
-    return _elementwise(backend, group, [(i, memory.empty(group.shape, group.steps[i].dtype)) for i in last])
-
-
 def _overlaps(outputs: list[tuple[int, Any]], leaves: list[Any]) -> bool:
     arrays = [a for a in leaves if isinstance(a, np.ndarray)]
     return any(np.may_share_memory(out, a) for _, out in outputs for a in arrays)
 
 
+def _positional(step: Step) -> bool:
+    """NumPy's loop must get the blocks that it would get of a whole array."""
+    ufunc = step.prim.ufunc if isinstance(step.prim, Elementwise) else None
+    return ufunc is not None and ufunc.__name__ in POSITIONAL and step.in_dtypes[0].kind in "fc"
+
+
 def _passes(group: Group, apart: bool, stress: bool, many: bool) -> "list[Pass] | None":
     """The passes that compute a group; None where that is not possible, or where NumPy is as fast."""
-    if any(isinstance(s.prim, Elementwise) and s.prim.ufunc is not None and s.prim.ufunc.__name__ in POSITIONAL
-           for s in group.steps):  # fmt: skip
+    if any(_positional(s) for s in group.steps):
         return None
     bare = not any(isinstance(s.prim, Elementwise) for s in group.steps)
     by_key: dict[Any, list[Job]] = {}

@@ -61,6 +61,7 @@ _kernels: OrderedDict[Any, Kernel] = OrderedDict()
 
 
 def remember(known: "OrderedDict[Any, Any]", key: Any, make: Any) -> Any:
+    """What is known under ``key``, made if need be; the least recently used is forgotten."""
     with _lock:
         found = known.get(key, known)
         if found is known:
@@ -95,6 +96,7 @@ def subset(group: Group, roots: Iterable[int]) -> tuple[list[Step], dict[int, in
 
 
 def store(value: Any, out: Any) -> None:
+    """Assign, with NumPy's casts."""
     if value.dtype.kind == "c" and out.dtype.kind not in "cb":
         value = value.real  # no warning: assigning it was the program's business
     np.copyto(out, value, casting="unsafe")
@@ -128,8 +130,9 @@ class Pass:
         made: Kernel = remember(_kernels, key, lambda: self._compile(group, operands, classes, layout))
         self.kernel = made
         none = made.program.operands - len(operands)
-        strides = [s for own in layout.strides[:-1] for s in own] + [0] * (none * made.program.dims)
-        self.tail = (*[0] * none, *layout.shape, *strides)
+        dims = made.program.dims
+        numbers = layout.numbers[: len(layout.numbers) - dims]  # without the guide's strides
+        self.tail = (*[0] * none, *numbers, *[0] * (none * dims))
         self.by_rows = layout.by_rows
         self.many = 1
         for reduced, n in jobs[0].pattern:

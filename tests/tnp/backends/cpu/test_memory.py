@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tnp.backends.cpu import memory
@@ -25,6 +25,7 @@ def address(array):
     return array.__array_interface__["data"][0]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 60), max_size=4).map(tuple),
     st.sampled_from(["f8", "f4", "i1", "?", "c16", "M8[s]", "S7", "f4,i2", ">f8"]),
