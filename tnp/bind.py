@@ -28,10 +28,20 @@ RETAIN = 8  # a result this many times smaller than what it reads does not wait
 _NDARRAY = _np.ndarray
 _GENERIC = _np.generic
 _WEAK = frozenset({int, float, complex})
+_FLOAT, _INT, _COMPLEX, _BOOL = float, int, complex, _np.dtype(bool)
+_lazy_from = 1 << 62  # elements from which operations are recorded
+_large = config.memory_limit_of_one()
 
 backend = CpuBackend()
 schedule = Schedule(backend)
 _loops = {}  # (primitive, dtypes) -> (dtypes of the loop, dtype of the result), or None
+
+
+def set_lazy_from(n):
+    """Elements from which operations are recorded, here and in the hot path."""
+    global _lazy_from
+    _lazy_from = n
+    hot.set_lazy_from(n)
 
 
 class Operand:
@@ -187,29 +197,33 @@ def broadcast(a, b):
 
 def memory_order(operands, shape):
     """Axes of the result from the slowest to the fastest, None for C order: NumPy's order "K"."""
-    for o in operands:
-        if o.__class__ is Operand and o.order is not None:
-            break
-    else:
+    plain = True
+    for x in operands:
+        if type(x) is Operand:
+            o = x
+            if o.order is not None:
+                plain = False
+    if plain:
         return None
     arrays = []
-    for o in operands:
-        if o.__class__ is Operand:
-            if o.order is None or o.order.__class__ is tuple:
+    for x in operands:
+        if type(x) is Operand:
+            o = x
+            if o.order is None or type(o.order) is tuple:
                 ph = _phantom.phantom(o.shape, o.type, o.order)
                 if ph is None:
                     return False
                 arrays.append(ph)
             else:
                 arrays.append(o.order)
-    if all(_c_ordered(a) for a in arrays):
+    if all([_c_ordered(a) for a in arrays]):
         return None
     it = _np.nditer(
         [*arrays, None], ["refs_ok", "zerosize_ok", "multi_index"], [["readonly"]] * len(arrays) + [["writeonly", "allocate"]],
         op_dtypes=[None] * len(arrays) + [_np.dtype("i1")],
     )  # fmt: skip
     made = it.operands[-1]
-    order = tuple(sorted(range(len(shape)), key=lambda i: (-made.strides[i], shape[i] == 1)))
+    order = tuple([i for _, _, i in sorted([(-made.strides[i], shape[i] == 1, i) for i in range(len(shape))])])
     return None if order == tuple(range(len(shape))) else order
 
 
@@ -255,7 +269,6 @@ def elementwise(prim, args, target=None):
     """
     operands, types = [], []
     large = False
-    limit = hot.get_lazy_from()
     for x in args:
         t = type(x)
         if t is ndarray:
@@ -264,14 +277,14 @@ def elementwise(prim, args, target=None):
                 return None
             operands.append(o)
             types.append(o.type)
-            if o.size >= limit or o.ref.__class__ is Storage and o.ref.node is not None:
+            if o.size >= _lazy_from:
                 large = True
-        elif t in _WEAK:
+        elif t is _FLOAT or t is _INT or t is _COMPLEX:
             operands.append(x)
             types.append(t)
         elif t is bool:
             operands.append(x)
-            types.append(_np.dtype(bool))
+            types.append(_BOOL)
         elif isinstance(x, _GENERIC) and x.dtype.char in NUMERIC:
             operands.append(x)
             types.append(x.dtype)
@@ -294,17 +307,20 @@ def can_warn(prim, ins, dtype):
 
 def _finish(prim, params, operands, ins, dtype, target):
     shape, refs, leaf = None, [], 0
-    for o, d in zip(operands, ins, strict=True):
-        if o.__class__ is Operand:
-            shape = o.shape if shape is None else broadcast(shape, o.shape)
+    for i in range(len(operands)):
+        o = operands[i]
+        if type(o) is Operand:
+            a = o
+            shape = a.shape if shape is None else broadcast(shape, a.shape)
             if shape is None:
                 return None
-            refs.append(o.ref)
-            s = o.ref if o.ref.__class__ is Storage else o.ref.storage
+            refs.append(a.ref)
+            s = a.ref if type(a.ref) is Storage else a.ref.storage
             if s.node is None:
                 leaf = max(leaf, s.full.nbytes)
         else:
-            if o.__class__ is float and abs(o) > 65504.0 and d.char in "efF" and o - o == 0 and abs(o) > float(_np.finfo(d).max):
+            d = ins[i]
+            if type(o) is float and abs(o) > 65504.0 and d.char in "efF" and o - o == 0 and abs(o) > float(_np.finfo(d).max):
                 return None  # 1e300 for float32 overflows when NumPy converts it
             try:
                 refs.append(d.type(o))
@@ -312,7 +328,7 @@ def _finish(prim, params, operands, ins, dtype, target):
                 return None  # 300 for uint8, a complex for a float: NumPy says what it is
     size = _size(shape)
     nbytes = size * dtype.itemsize
-    if size < hot.get_lazy_from() or size == 0 or not shape or leaf > RETAIN * nbytes or nbytes > config.memory_limit_of_one():
+    if size < _lazy_from or size == 0 or not shape or leaf > RETAIN * nbytes or nbytes > _large:
         return None
     where = None
     if can_warn(prim, ins, dtype):
@@ -330,8 +346,10 @@ def _finish(prim, params, operands, ins, dtype, target):
             return None
     with lock:
         for o in operands:
-            if o.__class__ is Operand:
-                o.array._cell.marked |= READERS
+            if type(o) is Operand:
+                a = o
+                x = a.array
+                x._cell.marked |= READERS
         s = record(prim, params, tuple(refs), ins, dtype, shape, order, where)
         if target is not None:
             return renew(target, s)
@@ -353,7 +371,7 @@ def select(c, x, y):
             o = operand(a)
             if o is None:
                 return None
-            large = large or o.size >= hot.get_lazy_from()
+            large = large or o.size >= _lazy_from
             operands.append(o)
             types.append(o.type)
         elif t in _WEAK or t is bool or isinstance(a, _GENERIC):
@@ -378,7 +396,7 @@ def cast(x, dtype):
     o = operand(x)
     if o is None or dtype.char not in NUMERIC or o.type.char not in NUMERIC or not (dtype.isnative and o.type.isnative):
         return None
-    if o.size < hot.get_lazy_from() or o.type.kind == "c" != dtype.kind:
+    if o.size < _lazy_from or o.type.kind == "c" != dtype.kind:
         return None  # dropping imaginary parts has a warning of its own
     return _finish(cast_p, (("dtype", dtype),), [o], (o.type,), dtype, None)
 
@@ -458,7 +476,7 @@ def assign(x, value):
         return None
     o = operand(value)
     shape = look(x).shape
-    if o is None or o.type != look(x).dtype or o.shape != shape or o.size < hot.get_lazy_from():
+    if o is None or o.type != look(x).dtype or o.shape != shape or o.size < _lazy_from:
         return None
     return _finish(cast_p, (("dtype", o.type),), [o], (o.type,), o.type, x)
 
@@ -493,10 +511,10 @@ def reduce(ufunc, x, axis, keepdims, dtype=None):
     s = pending_whole(x)
     if s is None:
         nd = look(x)
-        if nd.size < hot.get_lazy_from():
+        if nd.size < _lazy_from:
             return None
     o = operand(x)
-    if o is None or o.type.char not in NUMERIC or not o.type.isnative or o.size < hot.get_lazy_from() or not o.size:
+    if o is None or o.type.char not in NUMERIC or not o.type.isnative or o.size < _lazy_from or not o.size:
         return None
     ndim = len(o.shape)
     if axis is None:

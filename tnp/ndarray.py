@@ -363,7 +363,7 @@ def hot_is_small(nd):
 
 
 def _configured(settings):
-    hot.set_lazy_from(max(settings.lazy_from, 0) if settings.lazy else 1 << 62)
+    bind.set_lazy_from(max(settings.lazy_from, 0) if settings.lazy else 1 << 62)
 
 
 config.listen(_configured)

@@ -16,6 +16,11 @@ _serial = 0
 warners = []
 
 
+def _storage_of(a):
+    t = type(a)
+    return a if t is Storage else a.storage if t is Place else None
+
+
 def record(prim, params, args, in_dtypes, dtype, shape, order, where):
     """A storage that ``prim(*args)`` will fill.
 
@@ -31,11 +36,11 @@ def record(prim, params, args, in_dtypes, dtype, shape, order, where):
     count = 1
     warns = where is not None
     for a in args:
-        t = type(a)
-        s = a if t is Storage else a.storage if t is Place else None
+        s = _storage_of(a)
         if s is not None and s.node is not None:
             count += s.node.count
-            warns = warns or s.node.warns
+            if s.node.warns:
+                warns = True
     node = Node(prim, params, args, in_dtypes, dtype, shape, order, count, where)
     global _serial
     _serial += 1
@@ -49,8 +54,7 @@ def record(prim, params, args, in_dtypes, dtype, shape, order, where):
         if n >= 256 and n & (n - 1) == 0:
             warners[:] = [r for r in warners if (s := r()) is not None and s.node is not None]
     for a in args:
-        t = type(a)
-        s = a if t is Storage else a.storage if t is Place else None
+        s = _storage_of(a)
         if s is not None:
             s.uses += 1
             readers = s.readers

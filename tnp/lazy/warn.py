@@ -21,17 +21,27 @@ _KINDS = {"divide by zero": "divide", "overflow": "over", "underflow": "under", 
 _seen_state = _seen_filters = _seen_first = None
 _seen_length = -1
 _modes = _snapshot = None
+_asks = False  # does the error state want warnings at all?
 _show, _show_impl = warnings.showwarning, warnings._showwarnmsg_impl
 
 
 class Where:
     """Where, under which error state and under which warning filters an operation was recorded."""
 
-    __slots__ = ("code", "filters", "globals", "line", "modes")
+    __slots__ = ("_instruction", "code", "filters", "globals", "modes")
 
-    def __init__(self, frame, modes):
-        self.code, self.line, self.globals, self.modes = frame.f_code, frame.f_lineno, frame.f_globals, modes
-        self.filters = _snapshot
+    def __init__(self, frame, modes, filters):
+        self.code, self._instruction, self.globals = frame.f_code, frame.f_lasti, frame.f_globals
+        self.modes, self.filters = modes, filters
+
+    @property
+    def line(self):
+        """Line of the program (finding it takes longer than recording, so it waits until somebody asks)."""
+        last = self.code.co_firstlineno
+        for start, end, line in self.code.co_lines():
+            if start <= self._instruction < end and line is not None:
+                return line
+        return last
 
 
 def error_modes():
@@ -40,7 +50,7 @@ def error_modes():
     They must where an error state is raise, call, print or log, and where a filter would make an exception of the
     warning or somebody records warnings.
     """
-    global _seen_state, _seen_filters, _seen_first, _seen_length, _modes, _snapshot
+    global _seen_state, _seen_filters, _seen_first, _seen_length, _modes, _snapshot, _asks
     filters = warnings.filters
     first = filters[0] if filters else None
     state = _state.get() if _state is not None else None
@@ -54,6 +64,7 @@ def error_modes():
         return _modes if warnings.showwarning is _show and warnings._showwarnmsg_impl is _show_impl else None
     _seen_state, _seen_filters, _seen_first, _seen_length = state, filters, first, len(filters)
     _modes, _snapshot = _verdict(filters), list(filters)
+    _asks = _modes is not None and "warn" in _modes.values()
     return _modes if warnings.showwarning is _show and warnings._showwarnmsg_impl is _show_impl else None
 
 
@@ -68,15 +79,28 @@ def _verdict(filters):
 
 def here(modes):
     """Where the program is: the innermost frame that is not ours."""
-    if "warn" not in modes.values():
+    if not _asks:
         return QUIET
     frame = sys._getframe()
     while frame is not None:
-        name = frame.f_globals.get("__name__", "")
-        if name != "tnp" and not name.startswith("tnp."):
-            return Where(frame, modes)
+        if not _ours(frame.f_globals):
+            return Where(frame, modes, _snapshot)
         frame = frame.f_back
     return QUIET
+
+
+_theirs = None  # globals of the program's module that was met last
+
+
+def _ours(names):
+    global _theirs
+    if names is _theirs:
+        return False
+    name = names.get("__name__", "")
+    if name == "tnp" or name.startswith("tnp."):
+        return True
+    _theirs = names
+    return False
 
 
 # An operation that may set flags, under an error state that ignores them all

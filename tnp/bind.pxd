@@ -1,0 +1,38 @@
+cimport cython
+from tnp.core.cells cimport Cell, Node, Place, Storage
+from tnp.hot cimport ndarray
+
+cdef class Operand:
+    cdef public object array
+    cdef public object ref
+    cdef public object order
+    cdef public object type
+    cdef public tuple shape
+    cdef public Py_ssize_t size
+
+cdef dict _loops
+cdef Py_ssize_t _lazy_from
+cdef Py_ssize_t _large
+cdef object _FLOAT, _INT, _COMPLEX, _BOOL, _NDARRAY, _GENERIC, lock
+
+@cython.locals(c=Cell, s=Storage)
+cpdef object settle(ndarray x)
+@cython.locals(c=Cell)
+cpdef object release(ndarray x)
+cpdef bint is_shared(Cell c)
+@cython.locals(c=Cell, s=Storage, p=Place)
+cpdef object look(ndarray x)
+@cython.locals(c=Cell, s=Storage)
+cpdef Storage pending_whole(ndarray x)
+@cython.locals(o=Operand, c=Cell, s=Storage, node=Node)
+cpdef Operand operand(ndarray x)
+@cython.locals(n=Py_ssize_t)
+cdef Py_ssize_t _size(tuple shape)
+@cython.locals(lead=Py_ssize_t, i=Py_ssize_t)
+cpdef tuple broadcast(tuple a, tuple b)
+@cython.locals(o=Operand)
+cpdef object memory_order(list operands, tuple shape)
+@cython.locals(o=Operand, large=bint)
+cpdef object elementwise(object prim, tuple args, object target=*)
+@cython.locals(a=Operand, shape=tuple, leaf=Py_ssize_t, size=Py_ssize_t, nbytes=Py_ssize_t, i=Py_ssize_t, s=Storage, x=ndarray)
+cdef object _finish(object prim, tuple params, list operands, tuple ins, object dtype, object target)
