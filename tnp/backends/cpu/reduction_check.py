@@ -33,8 +33,8 @@ def confirmed(fold: Fold, letters: str, buffered: bool) -> bool:
     step = Step(prim, (~0,), (loop,), loop, (("axis", axes), ("keepdims", False)))
     rng = np.random.default_rng(len(letters))
     for shape in _SAMPLES[letters]:
-        sample = _sample(rng, fold, source, shape)
         with np.errstate(all="ignore"):
+            sample = _sample(rng, fold, source, shape)
             want = np.asarray(ufunc.reduce(sample, axis=axes, dtype=loop))
         got = np.empty(want.shape, loop)
         group = Group([step], [sample], [(0, got)], shape)
