@@ -73,7 +73,7 @@ def environment(settings: Settings, folder: Path) -> dict[str, str]:
     home = Path(spec.origin).parents[depth]
     paths = [str(PLUGIN), str(home), os.environ.get("PYTHONPATH", "")]
     return {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "PYTHONDONTWRITEBYTECODE": "1",
         "OPENBLAS_NUM_THREADS": "1",
@@ -84,7 +84,7 @@ def environment(settings: Settings, folder: Path) -> dict[str, str]:
         "NPCONFORM_FRACTION": str(settings.fraction),
         "NPCONFORM_SEED": settings.seed,
         "NPCONFORM_ENGINE": ENGINE,
-        **({"TNP_STRESS": "1"} if settings.stress else {}),
+        "TNP_STRESS": "1" if settings.stress else "0",
         **dict(settings.environment),
     }
 
@@ -93,7 +93,7 @@ def command(path: Path, settings: Settings, root: Path) -> list[str]:
     """The child's command line; node ids are relative to `root`."""
     return [
         *(sys.executable, "-m", "pytest", "-q", "-c", os.devnull, f"--rootdir={root}"),
-        *("-p", "npconform", "-p", "no:cacheprovider", "--tb=native", "--no-header", "--no-summary"),
+        *("-p", "npconform", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=native", "--no-header", "--no-summary"),
         *("--continue-on-collection-errors", "-m", "not slow", f"--timeout={settings.test_seconds}", str(path)),
     ]
 
