@@ -6,6 +6,7 @@ hot.pxd, `import cython` is not wanted (it costs 26 ms), so nothing here looks u
 """
 
 from sys import getrefcount
+from types import FunctionType
 
 import numpy as _np
 
@@ -615,6 +616,10 @@ class ufunc:
     def __init__(self, raw):
         self._raw = raw
 
+    @property
+    def __name__(self):
+        return self._raw.__name__
+
     def __call__(self, *args, **kwargs):
         if not kwargs:
             n = len(args)
@@ -636,6 +641,16 @@ class ufunc:
 
     def __repr__(self):
         return repr(self._raw)
+
+
+def _plain_new(cls, *args, **kwargs):
+    self = object.__new__(cls)
+    self.__cinit__(*args, **kwargs)
+    return self
+
+
+if type(wrap) is FunctionType:  # not compiled: Python knows no __cinit__
+    ndarray.__new__ = _plain_new
 
 
 def _calibrate():

@@ -858,7 +858,7 @@ for _name in ("reduce", "accumulate", "outer", "reduceat", "resolve_dtypes", "_r
               "_get_strided_loop"):  # fmt: skip
     native.set_type_attribute(ufunc, _name, _ufunc_method(_name))
 native.set_type_attribute(ufunc, "at", _ufunc_at)
-for _name in ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature", "__name__", "__doc__",
+for _name in ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature", "__doc__",
               "__qualname__", "__signature__", "__text_signature__"):  # fmt: skip
     native.set_type_attribute(ufunc, _name, property(lambda self, _n=_name: getattr(self._raw, _n)))
 native.set_type_attribute(ufunc, "__reduce__", lambda self: (_ufunc_by_name, (self._raw.__name__,)))

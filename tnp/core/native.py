@@ -19,7 +19,8 @@ except ImportError:
         cls.__name__ = cls.__qualname__
 
     def set_type_attribute(cls: type, name: str, value: object) -> None:
-        setattr(cls, name, value)
+        if name not in ("__qualname__", "__text_signature__"):  # which Python keeps for classes
+            setattr(cls, name, value)
 
     def install_buffer(cls: Any) -> None:
         def __buffer__(self: Any, flags: int) -> memoryview:

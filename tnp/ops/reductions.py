@@ -86,11 +86,11 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=_ABSENT, *, where=_
         return None
     if where is not _ABSENT or correction is not _ABSENT or bind.look(a).dtype.char not in "fd":
         return None
-    count = _count(a, axis)
-    if count - ddof <= 0:
-        return None
     total = bind.reduce(_np.add, a, axis, True)
     if total is None:
+        return None
+    count = _count(a, axis)
+    if count - ddof <= 0:
         return None
     centre = total._nd if type(total) is ndarray else total
     if type(total) is ndarray:
