@@ -75,7 +75,7 @@ def is_small(nd):
 
 def ready(x):
     """May an operation read `x` at once, and is it small enough that it should?"""
-    if x._nd is None:
+    if x._nd is None or type(x) is not ndarray:
         return False
     c = x._cell
     if c is not None and c.marked & UNREADABLE:
@@ -477,7 +477,7 @@ class ndarray:
 
     # -------------------------------------------------------------------------------------------- indexing
     def __getitem__(self, key):
-        if self._nd is not None and plain_key(key):
+        if self._nd is not None and plain_key(key) and type(self) is ndarray:
             c = self._cell
             if c is None or not c.marked & UNREADABLE:
                 nd = self._nd
@@ -570,7 +570,7 @@ class ndarray:
 
     @property
     def T(self):
-        if self._nd is not None:
+        if self._nd is not None and type(self) is ndarray:
             c = self._cell
             if c is None or not c.marked & UNREADABLE:
                 r = self._nd.T
@@ -580,7 +580,7 @@ class ndarray:
         return slow_method("T", self, ())
 
     def reshape(self, *args, **kwargs):
-        if self._nd is not None and not kwargs:
+        if self._nd is not None and not kwargs and type(self) is ndarray:
             c = self._cell
             if c is None or not c.marked & UNREADABLE:
                 r = self._nd.reshape(*args)
