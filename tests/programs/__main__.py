@@ -73,7 +73,7 @@ def main() -> int:
     seconds = time.monotonic() - start
     print(f"{number + 1} programs in {seconds:.0f} s, {sum(kinds.values())} failed {dict(kinds) or ''}")
     if options.kernels:
-        ran = execute.engine.distinct_kernels(np)
+        ran = execute.engine.counts(np)["distinct kernels"]
         print(f"{ran} distinct fused kernels, {options.kernels} expected at least")
         if ran < options.kernels:
             return 1

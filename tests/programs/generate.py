@@ -57,6 +57,6 @@ def write(rng: random.Random, *, seed: int | None = None, sizes: str | None = No
     return Program(
         [*writer.statements, *last],
         function=rng.randrange(2) == 0,
-        lazy_from=rng.choice([None, 0, 0]) if sizes != "large" else None,
+        lazy_from=rng.choice([None, 1, 1]) if sizes != "large" else None,
         seed=seed,
     )

@@ -37,7 +37,8 @@ def observe(value: Any) -> Any:
     if isinstance(value, dict):
         return ("dict", *((key, observe(item)) for key, item in value.items()))
     if isinstance(value, BaseException):
-        return ("exception", type(value).__name__, [base.__name__ for base in type(value).__mro__], str(value))
+        text = str(value).replace("tnp.ndarray", "numpy.ndarray")  # the class has its own name, if imported as tnp
+        return ("exception", type(value).__name__, [base.__name__ for base in type(value).__mro__], text)
     if isinstance(value, memoryview):
         return ("memoryview", value.format, value.shape, value.strides, value.readonly, value.tobytes())
     if isinstance(value, type):

@@ -14,7 +14,7 @@ from tests.programs import execute
 from tests.programs.generate import write
 
 ROOT = Path(__file__).parents[2]
-DISTINCT_KERNELS = 200  # what 300 programs under TNP_STRESS=1 must have run at least, or laziness was not tested
+DISTINCT_KERNELS = 500  # what 300 programs under TNP_STRESS=1 must have run at least, or laziness was not tested
 
 
 def in_a_process(*arguments):
