@@ -616,9 +616,9 @@ class ufunc:
     def __init__(self, raw):
         self._raw = raw
 
-    @property
-    def __name__(self):
-        return self._raw.__name__
+    def __getattr__(self, name):
+        """What NumPy's ufunc has and this class does not (its name, for one)."""
+        return getattr(self._raw, name)
 
     def __call__(self, *args, **kwargs):
         if not kwargs:
