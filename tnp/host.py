@@ -76,8 +76,19 @@ def rewrap(r, seen):
     return r
 
 
+watchers = []  # each is told every NumPy function that is called for want of a native one
+
+
 def call(raw, args, kwargs):
     """``raw(*args, **kwargs)`` on the memory of the tnp arrays among the arguments."""
+    if watchers:
+        for tell in watchers:
+            tell(raw)
+    return run(raw, args, kwargs)
+
+
+def run(raw, args, kwargs):
+    """`call`, for native functions to whose work NumPy's loop on the memory belongs: nobody is told."""
     seen = []
     if args:
         args = [unwrap(x, seen) for x in args]
@@ -119,9 +130,10 @@ class HostFunction:
         self.__module__ = getattr(raw, "__module__", None)
         self._binds = binds
         self.native = None
+        self.creates = False
 
     def __call__(self, *args, **kwargs):
-        if self.native is not None and takes(args, self._raw):
+        if self.native is not None and (self.creates or takes(args, self._raw)):
             r = self.native(*args, **kwargs)
             if r is not None:
                 return r
@@ -176,12 +188,27 @@ WRITES = {
 }
 
 
+def writes_of(raw, name):
+    """Positions and names of the parameters that `raw` may write to."""
+    if name in WRITES:
+        return WRITES[name]
+    code = getattr(getattr(raw, "_implementation", raw), "__code__", None)
+    if code is None:
+        return ((2, "out"),) if name == "dot" else None
+    names = code.co_varnames[: code.co_argcount]
+    found = [(names.index("out"), "out")] if "out" in names else []
+    if "overwrite_input" in names:
+        found.append((0, names[0]))
+    return tuple(found) or None
+
+
+
 def host_function(raw, name):
     """The `HostFunction` of a NumPy function: always the same object."""
     key = id(raw)
     f = _functions.get(key)
     if f is None:
-        f = _functions[key] = HostFunction(raw, name, WRITES.get(name), hasattr(type(raw), "__get__"))
+        f = _functions[key] = HostFunction(raw, name, writes_of(raw, name), hasattr(type(raw), "__get__"))
     return f
 
 
@@ -198,10 +225,14 @@ def takes(args, raw):
     return False
 
 
-def native(function, raw, name):
-    """The public function `raw` of NumPy, done by `function` where that does not return None."""
+def native(function, raw, name, creates=False):
+    """The public function `raw` of NumPy, done by `function` where that does not return None.
+
+    It is asked where there is a tnp array among the arguments or, if it `creates` arrays, always.
+    """
     f = host_function(raw, name)
     f.native = function
+    f.creates = creates
     return f
 
 

@@ -11,11 +11,11 @@ import numpy as _np
 
 from tnp import bind, hot
 from tnp.core import native
-from tnp.core.cells import Place
 from tnp.core.config import config
 from tnp.hot import OWNER, _as_view, cell_of, ndarray, new, real, root, ufunc, wrap, writable
 from tnp.host import call, rewrap, ufunc_of, unwrap
 from tnp.ops import reductions, selection
+from tnp.ops.views import pending_view
 
 _NDARRAY = _np.ndarray
 
@@ -132,31 +132,6 @@ def basic(key):
         if not (k is None or k is Ellipsis or type(k) is int or type(k) is slice):
             return False
     return True
-
-
-def pending_view(x, make):
-    """A view of a pending array, ``make(nd)`` on its phantom; None if NumPy would not give a view."""
-    if type(x) is not ndarray:
-        return None
-    c = x._cell
-    s = c.storage
-    if s.node is None:
-        return None
-    nd = x._place.nd if x._place is not None else bind.look(x)
-    if x._nd is not None:
-        return None
-    r = make(nd)
-    if type(r) is not _NDARRAY or r.base is not nd.base:
-        return None
-    if x._place is None and r.shape == nd.shape and r.strides == nd.strides and r.dtype == nd.dtype:
-        y = new(ndarray)
-        y._cell = c
-    else:
-        y = new(ndarray)
-        y._cell = c
-        y._place = Place(s, r)
-    y._base = x if x._base is None or x._base is OWNER else x._base
-    return y
 
 
 def hot_cell(x):
@@ -477,7 +452,10 @@ def resize(self, *new_shape, refcheck=True):
             _refuse_resize()
     if size == nd.size and size:
         if shape != nd.shape:
-            _set_shape(self, shape)
+            keep_owner(self)
+            hot_cell(self)
+            order = "C" if nd.flags.c_contiguous else "F"
+            self._nd = nd.ravel(order=order).reshape(shape, order=order)
         return
     fresh = nd.copy(order="F" if nd.flags.f_contiguous and not nd.flags.c_contiguous else "C")
     fresh.resize(shape, refcheck=False)
