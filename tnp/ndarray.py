@@ -14,7 +14,7 @@ from tnp.core import native
 from tnp.core.config import config
 from tnp.hot import OWNER, _as_view, cell_of, ndarray, new, real, root, ufunc, wrap, writable
 from tnp.host import call, rewrap, ufunc_of, unwrap
-from tnp.ops import reductions, selection
+from tnp.ops import movement, reductions, selection
 from tnp.ops.views import pending_view
 
 _NDARRAY = _np.ndarray
@@ -321,8 +321,8 @@ def method_call(raw, x, args, kwargs):
 
 def moved(x, raw, args, kwargs):
     """A movement method (transpose, reshape ...): a view of a pending array stays pending."""
-    if x._nd is None:
-        r = pending_view(x, lambda nd: raw(nd, *args, **kwargs))
+    if x._nd is None and type(x) is ndarray:
+        r = movement.moved(x, raw, args, kwargs)
         if r is not None:
             return r
     return method_call(raw, x, args, kwargs)
@@ -389,7 +389,7 @@ def _named(method, name, raw):
 
 
 NATIVE = {**reductions.METHODS, **selection.METHODS}
-MOVING = frozenset("diagonal squeeze swapaxes transpose".split())
+MOVING = frozenset("diagonal ravel squeeze swapaxes transpose".split())
 READING = """
 all any argmax argmin argpartition argsort choose clip compress conj conjugate copy cumprod cumsum diagonal dot
 dump dumps flatten getfield item max mean min nonzero prod ravel repeat round searchsorted squeeze std sum swapaxes
@@ -422,7 +422,7 @@ def view(self, *args, **kwargs):
         if cls is not _NDARRAY:  # a NumPy subclass (matrix, MaskedArray, recarray): NumPy's own object
             return exported(self).view(*args, type=cls, **kwargs)
         cls = None
-    y = method_call(_NDARRAY.view, self, args, kwargs)
+    y = moved(self, _NDARRAY.view, args, kwargs)
     if type(y) is not ndarray:
         y = as_class(y, ndarray, self) if cls is None else y
     if cls is not None and cls is not ndarray:
@@ -717,7 +717,13 @@ def _set_part(name):
 
 
 def _view_attribute(name):
+    raw = getattr(_NDARRAY, name).__get__
+
     def getter(self):
+        if self._nd is None:
+            r = pending_view(self, raw)
+            if r is not None:
+                return r
         seen = [self]
         hot_cell(self)
         return adopt_class(self, rewrap(getattr(real(self), name), seen))
