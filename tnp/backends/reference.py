@@ -65,6 +65,10 @@ def _run(step: Step, operands: list[Any]) -> Any:
     if isinstance(step.prim, Reduction):
         # The cast is a part of the reduction: NumPy does it buffer by buffer, and adds up each buffer by itself.
         result = step.prim.ufunc.reduce(operands[0], dtype=step.dtype, **params)
+    elif step.prim.ufunc is not None and not params:
+        # NumPy casts buffer by buffer, and some loops compute otherwise there (complex products)
+        operands = [x.real if _loses_imaginary(x, d) else x for x, d in zip(operands, step.in_dtypes, strict=True)]
+        result = step.prim.ufunc(*operands, signature=(*map(type, step.in_dtypes), None), casting="unsafe")
     else:
         operands = [_cast(x, dtype) for x, dtype in zip(operands, step.in_dtypes, strict=True)]
         result = step.prim.impl(*operands, **params)
@@ -76,6 +80,8 @@ def _cast(x: Any, dtype: Any) -> Any:
     """As assignment casts. No warning of a lost imaginary part: that was the caller's, when the cast was recorded."""
     if x.dtype == dtype:
         return x
-    if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
-        x = x.real
-    return x.astype(dtype)
+    return (x.real if _loses_imaginary(x, dtype) else x).astype(dtype)
+
+
+def _loses_imaginary(x: Any, dtype: Any) -> bool:
+    return bool(x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb")

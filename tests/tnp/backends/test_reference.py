@@ -119,3 +119,14 @@ def test_reductions_cast_as_numpy_does():
     out = np.empty((), B1)
     run([Step(all_reduce, (~0,), (F8,), B1, params)], [np.array([1.0, np.nan, 0.0])], [(0, out)], (3,))
     assert not out
+
+
+def test_operands_are_cast_in_the_operation():
+    """Complex products of one element have other bits where NumPy casts an operand in a buffer."""
+    rng = np.random.default_rng(0)
+    c16 = np.dtype("c16")
+    for _ in range(50):
+        a, b = (rng.normal(size=(1, 1)) + 1j * rng.normal(size=(1, 1)) for _ in range(2))
+        swapped, out = b.astype(">c16"), np.empty((1, 1), c16)
+        run([Step(multiply, (~0, ~1), (c16, c16), c16)], [a, swapped], [(0, out)], (1, 1))
+        assert out.tobytes() == (a * swapped).tobytes()

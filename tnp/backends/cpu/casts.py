@@ -4,6 +4,8 @@ Float to integer goes through int32 or int64 and is then cut, as C compilers do 
 differ outside the range.
 """
 
+from collections.abc import Callable
+
 from tnp.backends.cpu.ir import SCALAR, Code, size_of
 
 
@@ -71,9 +73,13 @@ def _shifted(c: Code, x: str, code: str) -> str:
 
 
 def half_to_float(c: Code, x: str) -> str:
-    half = f"<{c.width} x half>"
-    bits = c.let(f"bitcast {c.reg('f2')} {x} to {half}")
-    return c.convert("fpext", half, c.reg("f4"), bits, rounds=False)
+    """Eight elements at a time: LLVM has no wider strict conversion (it ends the process)."""
+
+    def extend(part: str, n: int) -> str:
+        bits = c.let(f"bitcast <{n} x i16> {part} to <{n} x half>")
+        return c.convert("fpext", f"<{n} x half>", f"<{n} x float>", bits, rounds=False)
+
+    return _by_parts(c, x, "i16", "float", 8, extend)
 
 
 def bfloat_to_float(c: Code, x: str) -> str:
@@ -94,16 +100,22 @@ def _to_sixteen(c: Code, x: str, source: str, target: str) -> str:
 
 def _float_to_half(c: Code, x: str) -> str:
     """Four elements at a time: LLVM knows no wider strict conversion on every processor."""
-    parts = []
-    for first in range(0, c.width, 4):
-        order = list(range(first, min(first + 4, c.width)))
-        part = c.shuffle(c.reg("f4"), x, "poison", order)
-        half = f"<{len(order)} x half>"
-        bits = c.convert("fptrunc", f"<{len(order)} x float>", half, part, rounds=True)
-        parts.append(c.let(f"bitcast {half} {bits} to <{len(order)} x i16>"))
-    width = min(4, c.width)
+
+    def cut(part: str, n: int) -> str:
+        bits = c.convert("fptrunc", f"<{n} x float>", f"<{n} x half>", part, rounds=True)
+        return c.let(f"bitcast <{n} x half> {bits} to <{n} x i16>")
+
+    return _by_parts(c, x, "float", "i16", 4, cut)
+
+
+def _by_parts(c: Code, x: str, source: str, target: str, most: int, convert: Callable[[str, int], str]) -> str:
+    """A conversion between vectors of two scalar types, of at most ``most`` elements at a time."""
+    width = min(most, c.width)
+    whole = f"<{c.width} x {source}>"
+    parts = [convert(c.shuffle(whole, x, "poison", list(range(k, k + width))), width)
+             for k in range(0, c.width, width)]  # fmt: skip
     while len(parts) > 1:
-        type_ = f"<{width} x i16>"
+        type_ = f"<{width} x {target}>"
         parts = [c.shuffle(type_, *pair, list(range(2 * width))) for pair in zip(parts[::2], parts[1::2], strict=True)]
         width *= 2
     return parts[0]

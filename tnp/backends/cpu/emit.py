@@ -73,7 +73,7 @@ class Program:
             if nodes[i].kind == "loop" and i not in late and all(nodes[u].kind == "loop" for u in self.users[i])
         }  # fmt: skip
         stored = [i for i in plan.stored if i not in self.direct]
-        last = max([early[i] for i in self.loops + stored], default=0)
+        last = max(early, default=0)  # of steps that nobody reads, too: they may raise flags
         last = max([last] + [early[i] + 1 for i in stored if nodes[i].kind == "loop"])
         self.level = [last] * len(nodes)
         for i in reversed(range(len(nodes))):

@@ -44,14 +44,15 @@ def layout_of(operands: list[Any], shape: tuple[int, ...], flat: bool, first_out
     flat : bool
         Rows are not allowed.
     first_output : int
-        The operand whose order in memory is followed.
+        The operand whose order in memory is followed; if there is one (a group may run for its flags alone).
     """
     size = 1
     for n in shape:
         size *= n
     strides = [_strides(a, shape) for a in operands]
     dims = [d for d, n in enumerate(shape) if n != 1]
-    dims.sort(key=lambda d: -abs(strides[first_output][d]))
+    if first_output < len(operands):
+        dims.sort(key=lambda d: -abs(strides[first_output][d]))
     merged: list[int] = []
     steps: list[list[int]] = [[] for _ in operands]
     for d in dims:

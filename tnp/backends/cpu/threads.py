@@ -113,7 +113,11 @@ def _start(n: int) -> None:
     global _started
     with _lock:
         while _started < n:
-            threading.Thread(target=_help, args=(_queue,), name=f"tnp-{_started}", daemon=True).start()
+            thread = threading.Thread(target=_help, args=(_queue,), name=f"tnp-{_started}", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the interpreter is shutting down, or the system has no more: the caller does it all
+                return
             _started += 1
 
 

@@ -79,6 +79,21 @@ def test_casts(engine, source):
             )
 
 
+@pytest.mark.parametrize("target", ["f", "d", "l", "?", "D"])
+def test_casts_among_sixteen_bit_steps(engine, target):
+    """Vectors are as wide as for the sixteen bits."""
+    half = np.dtype("e")
+    steps = [
+        where_step((~0, ~1, ~2), half), where_step((~0, ~2, ~1), half), where_step((~0, 0, 1), half),
+        cast_step(2, half, target), cast_step(~3, target, half), where_step((~0, 2, 4), half),
+    ]  # fmt: skip
+    for size in SIZES:
+        leaves = [hostile(np.dtype(bool), size), hostile(half, size, 1), hostile(half, size, 2)]
+        leaves.append(hostile(np.dtype(target), size, 3))
+        outputs = [(3, np.empty(size, target)), (5, np.empty(size, half))]
+        check(engine, Group(steps, leaves, outputs, (size,)), target)
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_where(engine, dtype):
     for size in SIZES:

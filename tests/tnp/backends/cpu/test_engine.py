@@ -220,6 +220,22 @@ def test_steps_that_nobody_reads_still_raise(engine):
     assert engine.run(group) == DIVIDE
 
 
+def test_a_step_that_nobody_reads_runs_after_the_loop_that_it_reads(engine):
+    steps = [double(np.exp, ~0), double(np.multiply, 0, ~1), double(np.add, ~0, ~0)]
+    for scale, flag in ((1e308, OVERFLOW), (0.5, 0)):
+        group = Group(steps, [np.full(1030, 2.0), np.float64(scale)], [(2, np.empty(1030))], (1030,))
+        assert engine.run(group) == flag
+
+
+@pytest.mark.parametrize("shape", [(70,), (4, 50), (6, 7)], ids=str)
+def test_a_group_without_outputs_runs_for_its_flags(engine, shape):
+    zeros = np.zeros(shape[::-1]).T
+    for steps in ([double(np.divide, ~0, ~1)], [double(np.exp, ~1), double(np.divide, ~0, ~1)]):
+        assert engine.run(Group(steps, [np.ones(shape), zeros], [], shape)) == DIVIDE
+        assert engine.run(Group(steps, [np.ones(shape), zeros[..., :1]], [], shape)) == DIVIDE
+        assert engine.run(Group(steps, [np.ones(shape), zeros + 1], [], shape)) == 0
+
+
 OPERATIONS = [
     np.add,
     np.subtract,
