@@ -134,7 +134,10 @@ class HostFunction:
 
     def __call__(self, *args, **kwargs):
         if self.native is not None and (self.creates or takes(args, self._raw)):
-            r = self.native(*args, **kwargs)
+            try:
+                r = self.native(*args, **kwargs)
+            except TypeError:  # wrong arguments: NumPy says it in its own words
+                r = None
             if r is not None:
                 return r
         if self._writes is not None:

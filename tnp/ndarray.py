@@ -14,7 +14,7 @@ from tnp.core import native
 from tnp.core.config import config
 from tnp.hot import OWNER, _as_view, cell_of, ndarray, new, real, root, ufunc, wrap, writable
 from tnp.host import call, rewrap, ufunc_of, unwrap
-from tnp.ops import movement, reductions, selection
+from tnp.ops import creation, movement, reductions, selection
 from tnp.ops.views import pending_view
 
 _NDARRAY = _np.ndarray
@@ -352,7 +352,10 @@ def _reading(name):
 
         def method(self, *args, **kwargs):
             if self._nd is None or not hot_is_small(self._nd):
-                r = quickly(self, *args, **kwargs)
+                try:
+                    r = quickly(self, *args, **kwargs)
+                except TypeError:  # wrong arguments: NumPy says it in its own words
+                    r = None
                 if r is not None:
                     return r
             return method_call(raw, self, args, kwargs)
@@ -388,7 +391,7 @@ def _named(method, name, raw):
     return method
 
 
-NATIVE = {**reductions.METHODS, **selection.METHODS}
+NATIVE = {**creation.METHODS, **reductions.METHODS, **selection.METHODS}
 MOVING = frozenset("diagonal ravel squeeze swapaxes transpose".split())
 READING = """
 all any argmax argmin argpartition argsort choose clip compress conj conjugate copy cumprod cumsum diagonal dot

@@ -1,0 +1,67 @@
+"""Arrays with memory of the backend's pool, and copies into them that use every core."""
+
+import numpy as _np
+
+from tnp import bind
+from tnp.backends.cpu.threads import num_threads, run_chunks
+from tnp.core.cells import Cell, Storage
+from tnp.hot import get_lazy_from, ndarray, new
+
+THREADED = 1 << 20  # bytes that are worth waking another thread
+CHUNK = 8 << 20  # bytes of one chunk at most: an interrupt acts between two
+
+_NDARRAY = _np.ndarray
+
+
+def pooled(shape, dtype, order="C"):
+    """Uninitialised memory for an array that is worth it, or None: then NumPy's own serves as well."""
+    n = 1
+    for k in shape:
+        n *= k
+    if dtype.char not in bind.NUMERIC or not dtype.isnative or n < get_lazy_from():
+        return None
+    return bind.backend.empty(shape, dtype, order)
+
+
+def adopt(full):
+    """The array that owns the memory `full`, of which nobody else knows."""
+    return adopt_storage(Storage(full, None))
+
+
+def adopt_storage(storage):
+    x = new(ndarray)
+    x._nd = storage.full
+    x._cell = Cell(storage, 0)
+    return x
+
+
+def rows(nd):
+    """`nd` cut along its longest axis into pieces (index tuples) that threads may work on; None if it is too small."""
+    nbytes = nd.size * nd.itemsize
+    if nbytes < THREADED or num_threads() == 1:
+        return None
+    axis = 0
+    for i in range(nd.ndim):
+        if nd.shape[i] >= 2 * num_threads():
+            axis = i
+            break
+    return cuts(axis, nd.shape[axis], nbytes)
+
+
+def cuts(axis, n, nbytes):
+    """Index tuples that cut an axis of `n` elements evenly among the threads."""
+    pieces = max(num_threads(), -(-nbytes // CHUNK))
+    pieces = min(-(-pieces // num_threads()) * num_threads(), n)
+    ends = [n * i // pieces for i in range(pieces + 1)]
+    lead = (slice(None),) * axis
+    return [(*lead, slice(a, b)) for a, b in zip(ends, ends[1:], strict=False)]
+
+
+def copy(dest, src):
+    """``dest[...] = src`` for arrays that do not overlap and whose cast, if any, is safe."""
+    chunks = rows(dest)
+    if chunks is None:
+        dest[...] = src
+    else:
+        src = _np.broadcast_to(src, dest.shape)
+        run_chunks(lambda i: _np.copyto(dest[i], src[i]), chunks)
