@@ -495,7 +495,7 @@ class ndarray:
         if (c is None or not c.marked & BUSY) and self._nd is not None and plain_key(key):
             t = type(value)
             if t is ndarray:
-                if ready(value):
+                if ready(value) and not self._nd.dtype.hasobject:  # an object array keeps the array itself
                     self._nd[key] = value._nd
                     return
             elif t is float or t is int or t is _FLOAT64 or t is bool or t is complex:
