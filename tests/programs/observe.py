@@ -62,8 +62,15 @@ def _observe_array(value: Any) -> Seen:
         (flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned, flags.owndata),
         value.size,
     )
-    content = numpy.array(value, copy=True, order="C")
+    content = _content(value)
     return Seen((*seen, _bits(content)), content)
+
+
+def _content(value: Any) -> "numpy.ndarray[Any, Any]":
+    """The elements; by way of bytes, because an array that foreign code has seen could run at once from then on."""
+    if value.dtype.hasobject or not value.dtype.itemsize:
+        return numpy.array(value, copy=True, order="C")
+    return numpy.frombuffer(value.tobytes(), value.dtype, value.size).reshape(value.shape)
 
 
 def _bits(content: "numpy.ndarray[Any, Any]") -> Any:

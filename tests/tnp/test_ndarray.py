@@ -155,7 +155,8 @@ METHODS = {
         np.array([1, None, 'x'], object)[1:], np.array([b'a']) == b'a', np.array(['2020-01-01'], 'M8[D]') + 1
         np.array([(1, 2.0)], 'i4,f8')['f0'], np.array([(1, 2.0)], 'i4,f8')[0], np.array([1, 2], '>i4') + 1
         np.array([1], 'V4').dtype
-        np.arange(3, dtype='m8[s]').sum(), np.array([1.5], 'g') * 2, np.array([2**70]), np.array([1, 'a']), np.array([1 + 1j, 2])
+        np.arange(3, dtype='m8[s]').sum(), np.array([1.5], 'g') * 2, np.array([2**70]), np.array([1, "a"])
+        np.array([1 + 1j, 2])
         np.array([[1, 2], [3]], dtype=object)
         np.array([1, 2], dtype='nope')
         """,
