@@ -139,7 +139,7 @@ class HostFunction:
             except TypeError:  # wrong arguments: NumPy says it in its own words
                 r = None
             if r is not None:
-                return r
+                return None if r is DONE else r
         if self._writes is not None:
             return self._call_writing(args, kwargs)
         return call(self._raw, args, kwargs)
@@ -175,6 +175,11 @@ def _by_name(module, name):
     return host_function(getattr(importlib.import_module(module), name), name)
 
 
+class _Done:
+    """What a native function returns that has done its work and whose NumPy function returns None."""
+
+
+DONE = _Done()
 _functions = {}
 _ufuncs = {}
 

@@ -13,8 +13,9 @@ from tnp import bind, hot
 from tnp.core import native
 from tnp.core.config import config
 from tnp.hot import OWNER, _as_view, cell_of, ndarray, new, real, root, ufunc, wrap, writable
-from tnp.host import call, rewrap, ufunc_of, unwrap
-from tnp.ops import creation, movement, reductions, selection
+from tnp.host import call, rewrap, run, ufunc_of, unwrap, watchers
+from tnp.ops import closeness, creation, differences, indexing, joining, movement, nanfunctions, reductions, scans
+from tnp.ops import selection, ufunc_methods
 from tnp.ops.views import pending_view
 
 _NDARRAY = _np.ndarray
@@ -147,6 +148,8 @@ def setitem(x, key, value):
                 return
         if value._nd is None and basic(key) and bind.store(x, key, value) is not None:
             return
+    elif type(key) is ndarray and type(x) is ndarray and indexing.set_mask(x, key, value) is not None:
+        return
     seen = []
     key = unwrap(key, seen)
     value = unwrap(value, seen)
@@ -285,7 +288,7 @@ def call_ufunc(raw, args, kwargs):
         for x in args[raw.nin :]:
             if isinstance(x, ndarray):
                 writable(x)
-    return call(raw, args, kwargs)
+    return run(raw, args, kwargs) if prim is not None else call(raw, args, kwargs)
 
 
 hot_operators = {name: Operator(name) for name in OPERATORS}
@@ -297,6 +300,14 @@ hot.install(
         "method": rare,
     }
 )  # fmt: skip
+
+
+def host_method(raw, x, args, kwargs):
+    """`method_call` for want of a native method."""
+    if watchers:
+        for tell in watchers:
+            tell(raw)
+    return method_call(raw, x, args, kwargs)
 
 
 def method_call(raw, x, args, kwargs):
@@ -358,7 +369,7 @@ def _reading(name):
                     r = None
                 if r is not None:
                     return r
-            return method_call(raw, self, args, kwargs)
+            return host_method(raw, self, args, kwargs)
 
     elif name in MOVING:
 
@@ -366,9 +377,10 @@ def _reading(name):
             return moved(self, raw, args, kwargs)
 
     else:
+        through = method_call if name in LOOPS else host_method
 
         def method(self, *args, **kwargs):
-            return method_call(raw, self, args, kwargs)
+            return through(raw, self, args, kwargs)
 
     return _named(method, name, raw)
 
@@ -391,7 +403,14 @@ def _named(method, name, raw):
     return method
 
 
-NATIVE = {**creation.METHODS, **reductions.METHODS, **selection.METHODS}
+NATIVE = {
+    name: function
+    for topic in (closeness, creation, differences, indexing, joining, movement, nanfunctions, reductions, scans, selection)
+    for name, function in getattr(topic, "METHODS", {}).items()
+}
+LOOPS = frozenset(  # done by NumPy's loop on the memory, on purpose
+    "argmax argmin choose compress cumprod cumsum flatten item nonzero repeat take tolist tobytes trace".split()
+)
 MOVING = frozenset("diagonal ravel squeeze swapaxes transpose".split())
 READING = """
 all any argmax argmin argpartition argsort choose clip compress conj conjugate copy cumprod cumsum diagonal dot
@@ -828,9 +847,17 @@ native.refuse_concat(ndarray)
 # ------------------------------------------------------------------------------------------------ ufunc's other parts
 def _ufunc_method(name):
     raw = getattr(_np.ufunc, name)
+    native_method = ufunc_methods.METHODS.get(name)
 
     def method(self, *args, **kwargs):
-        return call(getattr(self._raw, name), args, kwargs)
+        if native_method is not None:
+            try:
+                r = native_method(self._raw, *args, **kwargs)
+            except TypeError:  # wrong arguments: NumPy says it in its own words
+                r = None
+            if r is not None:
+                return r
+        return run(getattr(self._raw, name), args, kwargs)
 
     return _named(method, name, raw)
 

@@ -21,10 +21,11 @@ def _creation(name):
     return native(function, raw, name, creates=True)
 
 
-for _name in """
-arange array asanyarray asarray ascontiguousarray asfortranarray copy diag diagflat eye frombuffer fromfunction fromiter
-fromstring geomspace identity indices linspace logspace meshgrid tri tril triu vander zeros zeros_like
-""".split():
+_NAMES = """
+arange array asanyarray asarray ascontiguousarray asfortranarray copy diag diagflat eye frombuffer fromfunction
+fromiter fromstring geomspace identity indices linspace logspace meshgrid tri tril triu vander zeros zeros_like
+"""
+for _name in _NAMES.split():
     _creation(_name)
 
 

@@ -157,7 +157,7 @@ def _stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
             looks, kind = found
             shape = looks[0].shape
             ndim = len(shape) + 1
-            if -ndim <= axis < ndim and all([nd.shape == shape for nd in looks]):
+            if -ndim <= axis < ndim and all(nd.shape == shape for nd in looks):
                 axis %= ndim
                 lead = (slice(None),) * axis
                 parts = [(*lead, i) for i in range(len(looks))]
@@ -175,7 +175,7 @@ def _column_stack(tup):
     if found is not None:
         looks, dtype = found
         n = looks[0].shape[0] if looks[0].ndim else -1
-        if all([nd.ndim in (1, 2) and nd.shape[0] == n for nd in looks]):
+        if all(nd.ndim in (1, 2) and nd.shape[0] == n for nd in looks):
             start, parts = 0, []
             for nd in looks:
                 if nd.ndim == 1:
@@ -196,7 +196,7 @@ def _dstack(tup):
     if found is not None:
         looks, dtype = found
         shape = looks[0].shape
-        if len(shape) == 2 and all([nd.shape == shape for nd in looks]):
+        if len(shape) == 2 and all(nd.shape == shape for nd in looks):
             r = joined(tup, (*shape, len(looks)), dtype, [(slice(None), slice(None), k) for k in range(len(looks))])
             if r is not None:
                 return r
@@ -275,7 +275,7 @@ def _tile(A, reps):
     if type(A) is ndarray and (type(reps) is int or type(reps) is tuple):
         counts = (reps,) if type(reps) is int else reps
         nd = bind.look(A)
-        if nd.flags.c_contiguous and nd.size and all([type(k) is int and k >= 0 for k in counts]):
+        if nd.flags.c_contiguous and nd.size and all(type(k) is int and k >= 0 for k in counts):
             ndim = max(nd.ndim, len(counts))
             shape = (1,) * (ndim - nd.ndim) + nd.shape
             counts = (1,) * (ndim - len(counts)) + counts

@@ -6,6 +6,7 @@ from tnp import bind
 from tnp.backends.cpu.threads import num_threads, run_chunks
 from tnp.core.cells import Cell, Storage
 from tnp.hot import get_lazy_from, ndarray, new
+import itertools
 
 THREADED = 1 << 20  # bytes that are worth waking another thread
 CHUNK = 8 << 20  # bytes of one chunk at most: an interrupt acts between two
@@ -54,7 +55,7 @@ def cuts(axis, n, nbytes):
     pieces = min(-(-pieces // num_threads()) * num_threads(), n)
     ends = [n * i // pieces for i in range(pieces + 1)]
     lead = (slice(None),) * axis
-    return [(*lead, slice(a, b)) for a, b in zip(ends, ends[1:], strict=False)]
+    return [(*lead, slice(a, b)) for a, b in itertools.pairwise(ends)]
 
 
 def copy(dest, src):

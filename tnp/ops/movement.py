@@ -73,9 +73,10 @@ def _movement(name):
 
 NAMES = """
 array_split atleast_1d atleast_2d atleast_3d broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit imag
-matrix_transpose moveaxis permute_dims ravel real reshape rollaxis rot90 split squeeze swapaxes transpose unstack vsplit
-""".split()
-for _name in NAMES:
+matrix_transpose moveaxis permute_dims ravel real reshape rollaxis rot90 split squeeze swapaxes transpose unstack
+vsplit
+"""
+for _name in NAMES.split():
     _movement(_name)
 
 

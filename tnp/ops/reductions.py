@@ -6,17 +6,42 @@ Each function returns None where the operation has to run through NumPy as it is
 import numpy as _np
 
 from tnp import bind
-from tnp.hot import ndarray
+from tnp.core.elementwise import PRIMITIVES
 from tnp.host import native
+from tnp.hot import ndarray
 
 _ABSENT = _np._NoValue
+_LOGICAL = (_np.logical_or, _np.logical_and)
+_INT, _UINT = _np.dtype(_np.int_), _np.dtype(_np.uint)
+
+
+def reduce(ufunc, a, axis, keepdims, dtype=None):
+    """`bind.reduce`, with the dtypes that NumPy chooses for sums of narrow integers, whose order is all the same."""
+    kind = bind.look(a).dtype
+    if ufunc is _np.add or ufunc is _np.multiply:
+        if dtype is not None:
+            dtype = _np.dtype(dtype)
+            if dtype == kind:
+                dtype = None
+        if kind.kind in "biu" and (kind.itemsize < 8 or dtype is not None):
+            wide = dtype if dtype is not None else _UINT if kind.kind == "u" else _INT
+            if wide.kind not in "iu" or wide.itemsize < 8 or not wide.isnative:
+                return None
+            a, dtype = bind.cast(a, wide), None
+            if a is None:
+                return None
+    elif ufunc in _LOGICAL and kind.char != "?" and dtype is None and a._nd is None:
+        a = bind.elementwise(PRIMITIVES[_np.not_equal], (a, 0))  # with memory, NumPy stops at the first that decides
+        if a is None:
+            return None
+    return bind.reduce(ufunc, a, axis, keepdims, dtype)
 
 
 def _reduction(ufunc):
     def function(a, axis=None, dtype=None, out=None, keepdims=_ABSENT, initial=_ABSENT, where=_ABSENT):
         if type(a) is not ndarray or out is not None or initial is not _ABSENT or where is not _ABSENT:
             return None
-        return bind.reduce(ufunc, a, axis, keepdims is not _ABSENT and keepdims, dtype)
+        return reduce(ufunc, a, axis, keepdims is not _ABSENT and keepdims, dtype)
 
     return function
 
@@ -34,7 +59,7 @@ def _logical(ufunc):
     def function(a, axis=None, out=None, keepdims=_ABSENT, *, where=_ABSENT):
         if type(a) is not ndarray or out is not None or where is not _ABSENT:
             return None
-        return bind.reduce(ufunc, a, axis, keepdims is not _ABSENT and keepdims)
+        return reduce(ufunc, a, axis, keepdims is not _ABSENT and keepdims)
 
     return function
 
@@ -63,10 +88,19 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=_ABSENT, *, where=_ABSENT)
     if type(a) is not ndarray or out is not None or dtype is not None or where is not _ABSENT:
         return None
     kind = bind.look(a).dtype
-    if kind.char not in "fdFD":
+    if kind.kind in "biu":
+        if not _exact_sum(a, kind):
+            return None
+        a = bind.cast(a, _np.dtype(float))
+    elif kind.char not in "fdFD":
         return None
-    total = bind.reduce(_np.add, a, axis, keepdims is not _ABSENT and keepdims)
+    total = None if a is None else bind.reduce(_np.add, a, axis, keepdims is not _ABSENT and keepdims)
     return None if total is None else _divide(total, _count(a, axis))
+
+
+def _exact_sum(a, kind):
+    """Is every sum of these integers exact in float64, so that its order is all the same?"""
+    return kind.itemsize <= 4 and bind.look(a).size << (8 * kind.itemsize) <= 1 << 53
 
 
 def _divide(total, count):
@@ -80,7 +114,9 @@ def _divide(total, count):
 mean = native(mean, _np.mean, "mean")
 
 
-def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=_ABSENT, *, where=_ABSENT, mean=_ABSENT, correction=_ABSENT):
+def var(
+    a, axis=None, dtype=None, out=None, ddof=0, keepdims=_ABSENT, *, where=_ABSENT, mean=_ABSENT, correction=_ABSENT
+):
     """`numpy.var` as NumPy does it: mean of the squared deviations from the mean, in two passes."""
     if type(a) is not ndarray or out is not None or dtype is not None or mean is not _ABSENT:
         return None
@@ -105,7 +141,9 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=_ABSENT, *, where=_
 var = native(var, _np.var, "var")
 
 
-def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=_ABSENT, *, where=_ABSENT, mean=_ABSENT, correction=_ABSENT):
+def std(
+    a, axis=None, dtype=None, out=None, ddof=0, keepdims=_ABSENT, *, where=_ABSENT, mean=_ABSENT, correction=_ABSENT
+):
     """`numpy.std`: root of the variance."""
     v = var.native(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
     if v is None:
@@ -117,4 +155,47 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=_ABSENT, *, where=_
 
 
 std = native(std, _np.std, "std")
-METHODS = {"sum": sum, "prod": prod, "max": max, "min": min, "any": any, "all": all, "mean": mean, "var": var, "std": std}
+native(_extreme(_np.maximum), _np.amax, "amax")
+native(_extreme(_np.minimum), _np.amin, "amin")
+
+
+def _ptp(a, axis=None, out=None, keepdims=_ABSENT):
+    if type(a) is not ndarray or out is not None or bind.look(a).dtype.kind not in "iuf":
+        return None
+    high = bind.reduce(_np.maximum, a, axis, keepdims is not _ABSENT and keepdims)
+    low = None if high is None else bind.reduce(_np.minimum, a, axis, keepdims is not _ABSENT and keepdims)
+    return None if low is None else high - low
+
+
+def _average(a, axis=None, weights=None, returned=False, *, keepdims=_ABSENT):
+    """`numpy.average` without weights is the mean; with some, the sum of products over the sum of weights."""
+    if type(a) is not ndarray or returned or (type(axis) is not int and axis is not None):
+        return None
+    if weights is None:
+        return mean.native(a, axis, keepdims=keepdims)
+    if type(weights) is not ndarray:
+        return None
+    x, w = bind.look(a), bind.look(weights)
+    if x.dtype.char not in "fd" or w.dtype != x.dtype or w.shape != x.shape:
+        return None
+    keep = keepdims is not _ABSENT and keepdims
+    scale = bind.reduce(_np.add, weights, axis, keep)
+    if scale is None or ((scale._nd if type(scale) is ndarray else scale) == 0.0).any():
+        return None
+    total = bind.reduce(_np.add, a * weights, axis, keep)
+    return None if total is None else total / scale
+
+
+native(_ptp, _np.ptp, "ptp")
+native(_average, _np.average, "average")
+METHODS = {
+    "sum": sum,
+    "prod": prod,
+    "max": max,
+    "min": min,
+    "any": any,
+    "all": all,
+    "mean": mean,
+    "var": var,
+    "std": std,
+}

@@ -4,8 +4,8 @@ import numpy as _np
 
 from tnp import bind
 from tnp.core.elementwise import PRIMITIVES
-from tnp.hot import ndarray
 from tnp.host import native
+from tnp.hot import ndarray
 
 _ABSENT = _np._NoValue
 

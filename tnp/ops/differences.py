@@ -1,0 +1,45 @@
+"""Differences of neighbours, recorded."""
+
+import numpy as _np
+
+from tnp import bind
+from tnp.core.elementwise import PRIMITIVES
+from tnp.host import native, run
+from tnp.hot import ndarray
+
+_ABSENT = _np._NoValue
+
+
+def _difference(a, axis):
+    """``a[1:] - a[:-1]`` along an axis, recorded (`!=` for booleans); None if it has to run at once."""
+    nd = bind.look(a)
+    prim = PRIMITIVES[_np.not_equal if nd.dtype.char == "?" else _np.subtract]
+    lead = (slice(None),) * axis
+    return bind.elementwise(prim, (a[(*lead, slice(1, None))], a[(*lead, slice(None, -1))]))
+
+
+def _diff(a, n=1, axis=-1, prepend=_ABSENT, append=_ABSENT):
+    if type(a) is ndarray and prepend is _ABSENT and append is _ABSENT and type(n) is int and type(axis) is int:
+        ndim = bind.look(a).ndim
+        if n > 0 and -ndim <= axis < ndim:
+            r = a
+            for _ in range(n):
+                r = _difference(r, axis % ndim)
+                if r is None:
+                    break
+            else:
+                return r
+    return run(_np.diff, (a, n, axis, prepend, append), {})
+
+
+def _ediff1d(ary, to_end=None, to_begin=None):
+    if type(ary) is ndarray and to_end is None and to_begin is None:
+        flat = ary.ravel()
+        r = _difference(flat, 0) if type(flat) is ndarray and bind.look(flat).size > 1 else None
+        if r is not None:
+            return r
+    return run(_np.ediff1d, (ary, to_end, to_begin), {})
+
+
+native(_diff, _np.diff, "diff")
+native(_ediff1d, _np.ediff1d, "ediff1d")

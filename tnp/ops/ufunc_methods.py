@@ -1,0 +1,40 @@
+"""``ufunc.reduce``, ``accumulate`` and ``outer``. Each takes NumPy's ufunc first; None where NumPy should do it."""
+
+import numpy as _np
+
+from tnp import bind
+from tnp.core.elementwise import PRIMITIVES, REDUCTIONS
+from tnp.hot import get_lazy_from, ndarray
+from tnp.ops import reductions, scans
+
+_ABSENT = _np._NoValue
+
+
+def _reduce(raw, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=_ABSENT, where=True):
+    if (
+        raw not in REDUCTIONS
+        or type(array) is not ndarray
+        or out is not None
+        or initial is not _ABSENT
+        or where is not True
+    ):
+        return None
+    return reductions.reduce(raw, array, axis, keepdims, dtype)
+
+
+def _accumulate(raw, array, /, axis=0, dtype=None, out=None):
+    if out is not None or (raw is not _np.add and raw is not _np.multiply):
+        return None
+    return scans.scanned(raw, array, axis, dtype)
+
+
+def _outer(raw, A, B, /):
+    prim = PRIMITIVES.get(raw)
+    if prim is None or raw.nin != 2 or type(A) is not ndarray or type(B) is not ndarray:
+        return None
+    if bind.look(A).size < get_lazy_from() and bind.look(B).size < get_lazy_from():
+        return None
+    return bind.elementwise(prim, (A[(..., *(None,) * bind.look(B).ndim)], B))
+
+
+METHODS = {"reduce": _reduce, "accumulate": _accumulate, "outer": _outer}
