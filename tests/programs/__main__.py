@@ -5,6 +5,7 @@ is a runnable script.
 """
 
 import argparse
+import faulthandler
 import importlib
 import os
 import random
@@ -56,12 +57,17 @@ def main() -> int:
         os.environ["TNP_STRESS"] = "1"
         os.execv(sys.executable, [sys.executable, "-m", "tests.programs", *sys.argv[1:]])
     np = mutants.MUTANTS.get(options.under) or importlib.import_module(options.under)
+    faulthandler.enable()
     kinds: Counter[str] = Counter()
     print(execute.HEADER)
     start, shown = time.monotonic(), 0.0
     for number in range(options.count):
         program = write(random.Random(options.seed + number), seed=options.seed + number, sizes=options.sizes)
-        found = difference(program, np)
+        # a crash of the interpreter says in which frames it happened, so one of them is named after the program
+        frame = compile("found = difference(program, np)", f"<seed {program.seed}>", "exec")
+        here: dict[str, Any] = {"difference": difference, "program": program, "np": np}
+        exec(frame, here)
+        found = here["found"]
         if found is not None:
             kinds[found.kind] += 1
             print(f"\r# {'-' * 98}\n{report(program, found, np)}", flush=True)
