@@ -12,7 +12,6 @@ cdef class Operand:
 
 cdef dict _loops
 cdef Py_ssize_t _lazy_from
-cdef Py_ssize_t _large
 cdef object _FLOAT, _INT, _COMPLEX, _BOOL, _NDARRAY, _GENERIC, lock
 
 @cython.locals(c=Cell, s=Storage)

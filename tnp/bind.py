@@ -30,7 +30,6 @@ _GENERIC = _np.generic
 _WEAK = frozenset({int, float, complex})
 _FLOAT, _INT, _COMPLEX, _BOOL = float, int, complex, _np.dtype(bool)
 _lazy_from = 1 << 62  # elements from which operations are recorded
-_large = config.memory_limit_of_one()
 
 backend = CpuBackend()
 schedule = Schedule(backend)
@@ -328,7 +327,7 @@ def _finish(prim, params, operands, ins, dtype, target):
                 return None  # 300 for uint8, a complex for a float: NumPy says what it is
     size = _size(shape)
     nbytes = size * dtype.itemsize
-    if size < _lazy_from or size == 0 or not shape or leaf > RETAIN * nbytes or nbytes > _large:
+    if size < _lazy_from or size == 0 or not shape or leaf > RETAIN * nbytes:
         return None
     where = None
     if can_warn(prim, ins, dtype):
@@ -355,15 +354,18 @@ def _finish(prim, params, operands, ins, dtype, target):
             return renew(target, s)
         x = new(ndarray)
         x._cell = Cell(s, PENDING)
-        if s.node.count > GROUP:
+        if s.node.count > GROUP or (nbytes >= BIG and _too_much(s, nbytes)):
             schedule.force(s)
         if dropped:
             schedule.finish_dropped()
     return x
 
 
-def select(c, x, y):
-    """`numpy.where` of three operands, recorded; None if it has to run at once."""
+def select(c, x, y, target=None):
+    """`numpy.where` of three operands, recorded; None if it has to run at once.
+
+    `target`, a tnp array of the result's dtype, is the destination: the result is its next content.
+    """
     operands, types, large = [], [], False
     for a in (c, x, y):
         t = type(a)
@@ -388,7 +390,9 @@ def select(c, x, y):
         dtype = _np.result_type(*weak)
     except (TypeError, OverflowError):
         return None
-    return _finish(where_p, (), operands, (types[0], dtype, dtype), dtype, None)
+    if target is not None and (dtype != look(target).dtype or _order_of(target) is False):
+        return None
+    return _finish(where_p, (), operands, (types[0], dtype, dtype), dtype, target)
 
 
 def cast(x, dtype):
@@ -398,6 +402,11 @@ def cast(x, dtype):
         return None
     if o.size < _lazy_from or o.type.kind == "c" != dtype.kind:
         return None  # dropping imaginary parts has a warning of its own
+    if o.order is not None:
+        nd = look(x)
+        made = _np.empty_like(nd, "i1", "K")  # astype has a rule of its own for memory order
+        if not made.flags.c_contiguous:
+            return None
     return _finish(cast_p, (("dtype", dtype),), [o], (o.type,), dtype, None)
 
 
@@ -415,6 +424,8 @@ def _order_of(x):
     nd = settle(x) if c.marked & (PENDING | MOVED) or x._nd is None else x._nd
     if nd is not c.storage.full or not nd.flags.writeable:
         return False
+    if 1 in nd.shape and nd.ndim > 1 and nd.strides != _np.empty(nd.shape, nd.dtype).strides:
+        return False  # strides along axes of one element are kept only by writing in place
     if nd.flags.c_contiguous:
         return None
     return tuple(range(nd.ndim))[::-1] if nd.flags.f_contiguous else False
@@ -435,9 +446,22 @@ def renew(x, s):
     c.storage = s
     c.marked = (c.marked & ~READERS) | PENDING | MOVED
     x._nd = x._place = None
-    if s.node.count > GROUP:
+    nbytes = _size(s.node.shape) * s.node.dtype.itemsize
+    if s.node.count > GROUP or (nbytes >= BIG and _too_much(s, nbytes)):
         schedule.force(s)
     return x
+
+
+BIG = 1 << 22  # bytes from which a pending result counts in the memory bound
+_promised = []  # weak references to big pending results, and their bytes
+
+
+def _too_much(s, nbytes):
+    """Would the results that wait take more memory than there surely is? Then this one runs now, and may fail now."""
+    waiting = [(r, n) for r, n in _promised if (p := r()) is not None and p.node is not None and (p.live or p.uses)]
+    waiting.append((weakref.ref(s), nbytes))
+    _promised[:] = waiting
+    return sum([n for _, n in waiting]) > config.memory()
 
 
 def inplace(prim, a, b):
@@ -532,17 +556,13 @@ def reduce(ufunc, x, axis, keepdims, dtype=None):
     shape = tuple(1 if i in axes else n for i, n in enumerate(o.shape)) if keepdims else tuple(
         n for i, n in enumerate(o.shape) if i not in axes
     )
-    where = None
-    if ufunc in (_np.add, _np.multiply) and loop.kind in "fc":
-        modes = error_modes()
-        if modes is None:
-            return None
-        where = here(modes)
     with lock:
-        s = record(prim, (("axis", axes), ("keepdims", bool(keepdims))), (o.ref,), (loop,), loop, shape, None, where)
+        s = record(prim, (("axis", axes), ("keepdims", bool(keepdims))), (o.ref,), (loop,), loop, shape, None, None)
         s.live = True
         schedule.force(s)
         full = s.full
+        if schedule.flags and loop.kind in "fc" and ufunc is not _np.maximum and ufunc is not _np.minimum:
+            return None  # NumPy runs it again and warns, from the line of its own that does
     if not shape:
         return full[()]
     r = new(ndarray)

@@ -5,18 +5,49 @@ comes back as that very object, a view of an argument shares its cell. Compiled 
 program's line: a compiled function has no frame of its own.
 """
 
+import functools
+import operator
 import types
 
 import numpy as _np
 
-from tnp.hot import _as_view, ndarray, real, root, ufunc, wrap, writable
+from tnp.core.cells import SHARED
+from tnp.hot import _as_view, cell_of, ndarray, real, root, ufunc, wrap, writable
 
 _NDARRAY = _np.ndarray
 _CONTAINERS = (list, tuple)
-_SCALARS = frozenset({int, float, complex, bool, str, bytes, type(None), slice, _np.float64, _np.dtype, type(Ellipsis)})
+_SCALARS = frozenset(
+    {int, float, complex, bool, str, bytes, type(None), slice, type(Ellipsis), type(NotImplemented), _np.dtype}
+) | frozenset(_np.sctypeDict.values())  # fmt: skip
 
 
 DEPTH = 64  # NumPy's own limit of dimensions: deeper, or endless, nesting is NumPy's to refuse
+
+
+StandIn = Guise = ()
+_stand_in = _returned = _memory_of = _guise = None
+
+
+def install_stand_ins(cls, stand_in, returned, memory_of):
+    """What tnp/subclasses.py does with arrays of the program's own subclasses."""
+    global StandIn, _stand_in, _returned, _memory_of
+    StandIn, _stand_in, _returned, _memory_of = cls, stand_in, returned, memory_of
+
+
+def install_guises(cls, guise):
+    """What tnp/overrides.py does with the program's objects that take part in NumPy's protocols."""
+    global Guise, _guise
+    Guise, _guise = cls, guise
+
+
+class Copied:
+    """Among the arrays of a call: a list or tuple of the program of which NumPy got a copy."""
+
+    _nd = None
+
+    def __init__(self, original, copy):
+        self.original = original
+        self.copy = copy
 
 
 def unwrap(x, seen, depth=0):
@@ -24,20 +55,25 @@ def unwrap(x, seen, depth=0):
     t = type(x)
     if t in _SCALARS:
         return x
-    if t is ndarray or isinstance(x, ndarray):
+    if t is ndarray:
         seen.append(x)
         return real(x)
+    if isinstance(x, ndarray):
+        seen.append(x)
+        return _stand_in(x, seen)
     if t is list or t is tuple:
         return _unwrap_items(x, seen, t, depth) if depth < DEPTH else x
     if t is dict:
         return {k: unwrap(v, seen, depth + 1) for k, v in x.items()} if depth < DEPTH else x
-    if t is ufunc or isinstance(x, HostFunction):
+    if t is ufunc or isinstance(x, Wrapped):
         return x._raw
     if x is ndarray:
         return _NDARRAY
     if x is ufunc:
         return _np.ufunc
-    return x
+    if t is type or _guise is None:
+        return x
+    return _guise(x, seen)
 
 
 def _unwrap_items(items, seen, t, depth):
@@ -48,19 +84,27 @@ def _unwrap_items(items, seen, t, depth):
         y = unwrap(x, seen, depth + 1)
         if y is not x:
             rest = [unwrap(z, seen, depth + 1) for z in items[i + 1 :]]
-            return t([*items[:i], y, *rest])
+            copy = t([*items[:i], y, *rest])
+            seen.append(Copied(items, copy))
+            return copy
     return items
 
 
 def rewrap(r, seen):
     """What the program gets for the result `r` of a NumPy function that was given the arrays `seen`."""
     t = type(r)
+    if t in _SCALARS:
+        return r
     if t is _NDARRAY:
+        base = r.base
+        if base is not None and type(base) is not _NDARRAY and isinstance(base, StandIn):
+            return _memory_of(r)
         if seen:
             for x in seen:
                 if r is x._nd:
                     return x
-            base = r.base
+            if r.dtype.hasobject and not all(type(x) is ndarray for x in seen):
+                restore(r, seen)
             if base is not None:
                 for x in seen:
                     if x._nd is not None and base is root(x._nd):
@@ -68,12 +112,58 @@ def rewrap(r, seen):
                         return _as_view(x, r)
         return wrap(r)
     if t is tuple or t is list:
-        return t([rewrap(y, seen) for y in r])
+        items = [rewrap(y, seen) for y in r]
+        return r if all(map(operator.is_, items, r)) else t(items)
+    if t is dict:
+        return {k: rewrap(v, seen) for k, v in r.items()}
+    if isinstance(r, StandIn):
+        return _returned(r)
+    if isinstance(r, Guise):
+        return r._thing
     if isinstance(r, tuple) and hasattr(r, "_fields"):
         return t(*[rewrap(y, seen) for y in r])
     if t is _np.ufunc:
         return ufunc_of(r)
+    if t is type:
+        return getattr(r, "_class", r) if issubclass(r, StandIn) else r
+    if seen and not isinstance(r, (_np.dtype, type)):
+        _held(r, seen)
     return r
+
+
+def restore(r, seen):
+    """The program's own objects in the object array `r`, in place of what NumPy got for them in containers."""
+    if r.dtype.kind != "O" or not r.flags.writeable:
+        return
+    own = {id(x.copy): x.original for x in seen if type(x) is Copied}
+    for x in seen:
+        if isinstance(x, ndarray):
+            own[id(x._nd)] = x
+    for i in _np.ndindex(r.shape):
+        x = r[i]
+        if isinstance(x, Guise):
+            r[i] = x._thing
+        elif isinstance(x, StandIn):
+            r[i] = _returned(x)
+        elif id(x) in own:
+            r[i] = own[id(x)]
+
+
+def _held(r, seen):
+    """NumPy's object `r` may keep the memory of the arrays it was made from: that counts as shared for ever."""
+    ground = None
+    if isinstance(r, _NDARRAY):
+        ground = r
+        while isinstance(ground.base, _NDARRAY):
+            ground = ground.base
+    for x in seen:
+        if isinstance(x, ndarray) and (ground is None or root(real(x)) is ground):
+            cell_of(x).marked |= SHARED
+
+
+def program_types(types_):
+    """The program's classes for those that NumPy passes to `__array_function__`."""
+    return tuple(ndarray if t is _NDARRAY else getattr(t, "_class", t) for t in types_)
 
 
 watchers = []  # each is told every NumPy function that is called for want of a native one
@@ -117,7 +207,11 @@ def call_writing(raw, args, kwargs, targets):
     return call(raw, args, kwargs)
 
 
-class HostFunction:
+class Wrapped:
+    """Has NumPy's object in `_raw`: what NumPy gets in its place."""
+
+
+class HostFunction(Wrapped):
     """A NumPy function on tnp arrays."""
 
     def __init__(self, raw, name, writes, binds):
@@ -129,10 +223,13 @@ class HostFunction:
         self.__doc__ = raw.__doc__
         self.__module__ = getattr(raw, "__module__", None)
         self._binds = binds
+        self._calls = CALLS.get(name)
         self.native = None
         self.creates = False
 
     def __call__(self, *args, **kwargs):
+        if self._calls is not None:
+            args, kwargs = _with_callback(args, kwargs, self._calls)
         if self.native is not None and (self.creates or takes(args, self._raw)):
             try:
                 r = self.native(*args, **kwargs)
@@ -210,6 +307,39 @@ def writes_of(raw, name):
     return tuple(found) or None
 
 
+# Functions that call a function of the program: position and name of the parameter
+CALLS = {
+    "apply_along_axis": (0, "func1d"),
+    "apply_over_axes": (0, "func"),
+    "fromfunction": (0, "function"),
+    "mask_indices": (1, "mask_func"),
+    "piecewise": (2, "funclist"),
+}
+
+
+def _with_callback(args, kwargs, where):
+    """The arguments of a call, with the program's function translated: it is to see tnp arrays."""
+    i, name = where
+    if name in kwargs:
+        kwargs = {**kwargs, name: callback(kwargs[name])}
+    elif i < len(args):
+        args = (*args[:i], callback(args[i]), *args[i + 1 :])
+    return args, kwargs
+
+
+def callback(f):
+    """The program's function `f` (or those in a list), to be called by NumPy: it gets and returns tnp arrays."""
+    if isinstance(f, (list, tuple)):
+        return [callback(g) for g in f]
+    if not callable(f) or isinstance(f, (HostFunction, ufunc, type)):
+        return f
+
+    @functools.wraps(f)
+    def called(*args, **kwargs):
+        return unwrap(f(*rewrap(args, ()), **rewrap(kwargs, ())), [])
+
+    return called
+
 
 def host_function(raw, name):
     """The `HostFunction` of a NumPy function: always the same object."""
@@ -218,6 +348,11 @@ def host_function(raw, name):
     if f is None:
         f = _functions[key] = HostFunction(raw, name, writes_of(raw, name), hasattr(type(raw), "__get__"))
     return f
+
+
+def function_of(raw):
+    """What the program has in place of NumPy's function `raw`."""
+    return host_function(raw, raw.__name__)
 
 
 def takes(args, raw):

@@ -8,7 +8,9 @@ import numpy as np
 
 from tnp.host import call, host_function, rewrap, ufunc_of, unwrap
 from tnp.hot import ndarray, ufunc, wrap
-from tnp.ndarray import calibrate_resize, flatiter
+from tnp.arrays.flags import flatiter
+from tnp.arrays.iterators import broadcast, nditer
+from tnp.arrays.methods import calibrate_resize
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type(np.sum))
 
@@ -60,7 +62,8 @@ CLASSES: dict[Any, Any] = {
     np.flatiter: flatiter,
     np.vectorize: _proxy_class(np.vectorize, ["__call__"]),
     np.ndenumerate: _proxy_class(np.ndenumerate),
-    np.broadcast: np.broadcast,
+    np.broadcast: broadcast,
+    np.nditer: nditer,
 }
 
 
@@ -87,12 +90,14 @@ def convert(value: Any, name: str) -> Any:
 
 
 def public(module: types.ModuleType) -> list[str]:
-    """Public names of a NumPy module: documented ones, and what its directory shows besides modules."""
-    names = dict.fromkeys(getattr(module, "__all__", ()))
-    for name in dir(module):
-        if not name.startswith("_"):
-            names.setdefault(name)
-    return [n for n in names if not isinstance(getattr(module, n, None), types.ModuleType)]
+    """Public names of a NumPy module: documented ones, and what it holds besides modules.
+
+    Only what is there already: asking for the others would import NumPy's lazy submodules.
+    """
+    held = vars(module)
+    names = dict.fromkeys(n for n in getattr(module, "__all__", ()) if n in held)
+    names.update(dict.fromkeys(n for n in held if not n.startswith("_")))
+    return [n for n in names if not isinstance(held[n], types.ModuleType)]
 
 
 def mirror(module: types.ModuleType, into: dict[str, Any]) -> None:

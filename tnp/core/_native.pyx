@@ -25,9 +25,15 @@ cdef extern from *:
             "Please do not rely on this error; it may not be given on all Python implementations.");
         return NULL;
     }
+    static void tnp_set_metaclass(PyTypeObject *t, PyTypeObject *meta) {
+        Py_INCREF(meta);
+        Py_SET_TYPE((PyObject *)t, meta);
+        PyType_Modified(t);
+    }
     static void tnp_set_concat(PyTypeObject *t) { t->tp_as_sequence->sq_concat = tnp_concat; }
     """
     void tnp_set_concat(PyTypeObject *t)
+    void tnp_set_metaclass(PyTypeObject *t, PyTypeObject *meta)
     void tnp_set_name(PyTypeObject *t, const char *name)
     int tnp_set_attr(PyTypeObject *t, object name, object value) except -1
     void tnp_set_buffer(PyTypeObject *t, int (*get)(PyObject *, Py_buffer *, int) except -1)
@@ -36,14 +42,14 @@ cdef extern from *:
 cdef list _names = []
 
 
-def set_type_name(type cls, str name):
+def set_type_name(cls, str name):
     """What `repr(cls)` shows: module and name."""
     data = name.encode()
     _names.append(data)  # the type keeps the pointer
     tnp_set_name(<PyTypeObject *>cls, data)
 
 
-def set_type_attribute(type cls, str name, value):
+def set_type_attribute(cls, str name, value):
     """Add a method to an extension type."""
     tnp_set_attr(<PyTypeObject *>cls, name, value)
 
@@ -63,6 +69,11 @@ def install_buffer(type cls):
 def refuse_concat(type cls):
     """``operator.concat`` raises NumPy's TypeError."""
     tnp_set_concat(<PyTypeObject *>cls)
+
+
+def set_metaclass(type cls, type meta):
+    """Make `meta`, a subclass of type without fields of its own, the class of the class `cls`."""
+    tnp_set_metaclass(<PyTypeObject *>cls, <PyTypeObject *>meta)
 
 
 def address(cnp.ndarray array):

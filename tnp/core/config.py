@@ -11,6 +11,11 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None  # type: ignore[assignment]
+
 LAZY_FROM = 32768  # elements: below, an operation costs less than recording and running it later would gain
 
 
@@ -68,9 +73,9 @@ class Config:
         self._listeners.append(tell)
         tell(self)
 
-    def memory_limit_of_one(self) -> int:
-        """Bytes of the largest result that may wait: a larger one runs at once, so that MemoryError comes at the call."""
-        return _large_result
+    def memory(self) -> int:
+        """Bytes of results that may wait, together: more run at once, so that MemoryError comes at the call."""
+        return _memory() // 4
 
     @contextlib.contextmanager
     def __call__(self, **values: Any) -> Iterator["Config"]:
@@ -88,12 +93,17 @@ class Config:
         return "\n".join(f"{name} = {value!r}" for name, value in sorted(self._values.items()))
 
 
-def _physical_memory() -> int:
+def _memory() -> int:
+    """Bytes that this process may use: physical memory, or the limit on its address space."""
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
-        return 1 << 33
+        have = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        have = 1 << 33
+    if resource is not None:
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY:
+            have = min(have, limit)
+    return have
 
 
-_large_result = _physical_memory() // 8
 config = Config()

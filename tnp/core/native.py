@@ -3,12 +3,19 @@
 import os
 from typing import Any
 
-__all__ = ["COMPILED", "address", "install_buffer", "refuse_concat", "set_type_attribute", "set_type_name"]
+__all__ = ["COMPILED", "address", "install_buffer", "refuse_concat", "set_metaclass", "set_type_attribute", "set_type_name"]
 
 try:
     if os.environ.get("TNP_PURE"):
         raise ImportError("TNP_PURE is set")
-    from tnp.core._native import address, install_buffer, refuse_concat, set_type_attribute, set_type_name
+    from tnp.core._native import (
+        address,
+        install_buffer,
+        refuse_concat,
+        set_metaclass,
+        set_type_attribute,
+        set_type_name,
+    )
 
     COMPILED = True
 except ImportError:
@@ -19,8 +26,7 @@ except ImportError:
         cls.__name__ = cls.__qualname__
 
     def set_type_attribute(cls: type, name: str, value: object) -> None:
-        if name not in ("__qualname__", "__text_signature__"):  # which Python keeps for classes
-            setattr(cls, name, value)
+        setattr(cls, name, value)
 
     def install_buffer(cls: Any) -> None:
         def __buffer__(self: Any, flags: int) -> memoryview:
@@ -30,6 +36,9 @@ except ImportError:
 
     def refuse_concat(cls: type) -> None:
         """Only C can: operator.concat adds here."""
+
+    def set_metaclass(cls: type, meta: type) -> None:
+        cls.__class__ = meta  # type: ignore[assignment]
 
     def address(array: Any) -> int:
         return array.__array_interface__["data"][0]  # type: ignore[no-any-return]

@@ -1,5 +1,6 @@
 """Running what is pending: which storages get memory, the backend's call, and the warnings of what ran."""
 
+import os
 import threading
 
 import numpy as np
@@ -12,6 +13,8 @@ from tnp.lazy.graph import earlier_warners, pending_readers
 from tnp.lazy.warn import give, happened
 
 lock = threading.RLock()
+if hasattr(os, "register_at_fork"):  # a child must not inherit the lock from a thread that it has not
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 _FLAG = {"divide": DIVIDE, "over": OVERFLOW, "under": UNDERFLOW, "invalid": INVALID}
 
 
@@ -21,6 +24,7 @@ class Schedule:
     def __init__(self, backend):
         self.backend = backend
         self.kernels = 0
+        self.flags = 0  # of the last kernel
         self.due = []  # warnings found, not yet given
 
     def force(self, storage):
@@ -52,7 +56,7 @@ class Schedule:
     def launch(self, order, outputs):
         """Run the storages `order` as one kernel into ``outputs`` (storage -> destination), with their warnings."""
         self.kernels += 1
-        flags = self.backend.run(build(order, outputs))
+        flags = self.flags = self.backend.run(build(order, outputs))
         due = replay(order, flags) if flags else ()
         for s in order:
             s.node.ran = True

@@ -7,7 +7,11 @@ import numpy.lib as _np_lib
 
 from tnp.namespace import mirror
 
-_SUBMODULES = frozenset("array_utils format introspect mixins npyio scimath stride_tricks".split())
+_SUBMODULES = frozenset(
+    ["array_utils", "format", "introspect", "mixins", "npyio", "recfunctions", "scimath", "stride_tricks"]
+)
+    ["array_utils", "format", "introspect", "mixins", "npyio", "recfunctions", "scimath", "stride_tricks"]
+)
 mirror(_np_lib, globals())
 
 

@@ -270,7 +270,12 @@ class Program:
 
 
 def _vector_width(plan: Plan, register_bytes: int) -> int:
-    """Elements per vector: the most common size of element fills a register."""
+    """Elements per vector: the most common size of element fills a register, or several where there is little to do.
+
+    Several registers at a time are a loop unrolled, and comparisons store whole registers of bools.
+    """
     sizes = [size_of(n.code) for n in plan.nodes if n.kind == "emit" and n.code != "b1"]
     sizes = sizes or [size_of(n.code) for n in plan.nodes]
-    return max(2, register_bytes // min(8, max(set(sizes), key=sizes.count)))
+    width = max(2, register_bytes // min(8, max(set(sizes), key=sizes.count)))
+    work = sum(n.kind in ("emit", "cast") for n in plan.nodes)
+    return min(64, width * (4 if work <= 3 else 2 if work <= 6 else 1))

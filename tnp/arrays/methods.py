@@ -1,0 +1,244 @@
+"""Methods of the array: natively where tnp has a way of its own, otherwise NumPy's method on the same memory."""
+
+import operator
+import sys
+
+import numpy as _np
+
+from tnp import bind, hot
+from tnp.arrays.exports import share
+from tnp.arrays.indexing import hot_cell
+from tnp.arrays.views import as_class, base_of, keep_owner
+from tnp.core.config import config
+from tnp.host import rewrap, unwrap, watchers
+from tnp.hot import cell_of, ndarray, real, writable
+from tnp.ops import (
+    closeness,
+    creation,
+    differences,
+    indexing,
+    joining,
+    movement,
+    nanfunctions,
+    reductions,
+    scans,
+    selection,
+)
+
+_NDARRAY = _np.ndarray
+
+
+def host_method(raw, x, args, kwargs):
+    """`method_call` for want of a native method."""
+    if watchers:
+        for tell in watchers:
+            tell(raw)
+    return method_call(raw, x, args, kwargs)
+
+
+def method_call(raw, x, args, kwargs):
+    """``x.method(...)`` through NumPy's method `raw`."""
+    seen = []
+    if x._cell is None:
+        cell_of_large(x)
+    nd = unwrap(x, seen)
+    if args:
+        args = [unwrap(a, seen) for a in args]
+    if kwargs:
+        out = kwargs.get("out")
+        if out is not None:
+            for o in out if type(out) is tuple else (out,):
+                if isinstance(o, ndarray):
+                    writable(o)
+        kwargs = {k: unwrap(v, seen) for k, v in kwargs.items()}
+    r = raw(nd, *args, **kwargs)
+    nd = args = kwargs = None
+    return rewrap(r, seen)
+
+
+def moved(x, raw, args, kwargs):
+    """A movement method (transpose, reshape ...): a view of a pending array stays pending."""
+    if x._nd is None and type(x) is ndarray:
+        r = movement.moved(x, raw, args, kwargs)
+        if r is not None:
+            return r
+    return method_call(raw, x, args, kwargs)
+
+
+def cell_of_large(x):
+    if not is_small(x._nd):
+        cell_of(x)
+
+
+def is_small(nd):
+    return nd.size < hot.get_lazy_from()
+
+
+def _configured(settings):
+    bind.set_lazy_from(max(settings.lazy_from, 0) if settings.lazy else 1 << 62)
+
+
+config.listen(_configured)
+
+
+def reading(name):
+    raw = getattr(_NDARRAY, name)
+    function = NATIVE.get(name)
+    if function is not None:
+        quickly = function.native
+
+        def method(self, *args, **kwargs):
+            if self._nd is None or not is_small(self._nd):
+                try:
+                    r = quickly(self, *args, **kwargs)
+                except TypeError:  # wrong arguments: NumPy says it in its own words
+                    r = None
+                if r is not None:
+                    return r
+            return host_method(raw, self, args, kwargs)
+
+    elif name in MOVING:
+
+        def method(self, *args, **kwargs):
+            return moved(self, raw, args, kwargs)
+
+    else:
+        through = method_call if name in LOOPS else host_method
+
+        def method(self, *args, **kwargs):
+            return through(raw, self, args, kwargs)
+
+    return named(method, name, raw)
+
+
+def writing(name):
+    raw = getattr(_NDARRAY, name)
+
+    def method(self, *args, **kwargs):
+        writable(self)
+        return method_call(raw, self, args, kwargs)
+
+    return named(method, name, raw)
+
+
+def named(method, name, raw):
+    method.__name__ = name
+    method.__qualname__ = f"ndarray.{name}"
+    method.__doc__ = raw.__doc__
+    method.__wrapped__ = raw  # whose signature inspect shows
+    return method
+
+
+_TOPICS = (closeness, creation, differences, indexing, joining, movement, nanfunctions, reductions, scans, selection)
+NATIVE = {name: function for topic in _TOPICS for name, function in getattr(topic, "METHODS", {}).items()}
+LOOPS = frozenset(  # done by NumPy's loop on the memory, on purpose
+    "argmax argmin choose compress cumprod cumsum flatten item nonzero repeat take tolist tobytes trace".split()  # noqa: SIM905
+)
+MOVING = frozenset(["diagonal", "ravel", "squeeze", "swapaxes", "transpose"])
+READING = """
+all any argmax argmin argpartition argsort choose clip compress conj conjugate copy cumprod cumsum diagonal dot
+dump dumps flatten getfield item max mean min nonzero prod ravel repeat round searchsorted squeeze std sum swapaxes
+take to_device tobytes tofile tolist trace transpose var
+""".split()  # noqa: SIM905
+WRITING = ["byteswap", "fill", "partition", "put", "setfield", "sort"]
+
+
+def astype(self, *args, **kwargs):
+    """`numpy.ndarray.astype`."""
+    if (self._nd is None or not is_small(self._nd)) and len(args) == 1 and not kwargs:
+        r = selection.astype(self, args[0])
+        if r is not None:
+            return r
+    return method_call(_NDARRAY.astype, self, args, kwargs)
+
+
+def view(self, *args, **kwargs):
+    """`numpy.ndarray.view`: the same memory with another dtype or class."""
+    cls = kwargs.pop("type", None)
+    args = list(args)
+    if args and isinstance(args[0], type) and issubclass(args[0], (ndarray, _NDARRAY)):
+        cls = args.pop(0)
+    elif len(args) > 1:
+        cls = args.pop(1)
+    if cls is not None and not (isinstance(cls, type) and issubclass(cls, ndarray)):
+        if not (isinstance(cls, type) and issubclass(cls, _NDARRAY)):
+            raise TypeError("Type must be a sub-type of ndarray type")
+        if cls is not _NDARRAY:  # a NumPy subclass (matrix, MaskedArray, recarray): NumPy's own object
+            return share(self).view(*args, type=cls, **kwargs)
+        cls = None
+    if type(self) is ndarray or cls is None:
+        y = moved(self, _NDARRAY.view, args, kwargs)
+    else:
+        hot_cell(self)
+        y = rewrap(_NDARRAY.view(real(self), *args, **kwargs), [self])
+    return y if cls is None or cls is type(y) else as_class(y, cls, self)
+
+
+def resize(self, *new_shape, refcheck=True):
+    """`numpy.ndarray.resize`: change shape and size of this very array."""
+    nd = writable(self)
+    cell = self._cell
+    if not new_shape or new_shape == (None,):
+        return
+    shape = new_shape[0] if len(new_shape) == 1 else new_shape
+    shape = (shape,) if isinstance(shape, (int, _np.integer)) else tuple(operator.index(n) for n in shape)
+    if any(n < 0 for n in shape):
+        raise ValueError("all elements of the new shape must be non-negative")
+    size = 1
+    for n in shape:
+        size *= n
+    if not (nd.flags.c_contiguous or nd.flags.f_contiguous):
+        raise ValueError("resize only works on single-segment arrays")
+    if size != nd.size:
+        if base_of(self) is not None:
+            raise ValueError("cannot resize this array: it does not own its data")
+        if refcheck and (sys.getrefcount(self) > RESIZE_COUNT or (cell is not None and not _only_name(cell))):
+            _refuse_resize()
+    if size == nd.size and size:
+        if shape != nd.shape:
+            keep_owner(self)
+            hot_cell(self)
+            order = "C" if nd.flags.c_contiguous else "F"
+            self._nd = nd.ravel(order=order).reshape(shape, order=order)
+        return
+    fresh = nd.copy(order="F" if nd.flags.f_contiguous and not nd.flags.c_contiguous else "C")
+    fresh.resize(shape, refcheck=False)
+    self._nd, self._cell, self._place, self._base = fresh, None, None, None
+
+
+RESIZE_COUNT = 0
+
+
+def _references(self):
+    """References to an array as `resize` sees them."""
+    return sys.getrefcount(self)
+
+
+def calibrate_resize(count):
+    global RESIZE_COUNT
+    RESIZE_COUNT = count
+
+
+def _refuse_resize():
+    """NumPy's own error for an array that something else refers to."""
+    held = _np.zeros(2)
+    others = [held, held]
+    held.resize(3)
+    others.clear()
+
+
+def _only_name(cell):
+    """Does one array alone hold the cell? (Its attribute, the caller's variable and two arguments refer to it.)"""
+    return sys.getrefcount(cell) <= 4
+
+
+def setflags(self, write=None, align=None, uic=None):
+    """`numpy.ndarray.setflags`."""
+    nd = real(self)
+    hot_cell(self)
+    keep_owner(self)
+    if nd is self._cell.storage.full:  # the storage keeps its own object
+        self._nd = nd = nd.view()
+        if write and not nd.flags.writeable:
+            nd = self._cell.storage.full
+    nd.setflags(write=write, align=align, uic=uic)

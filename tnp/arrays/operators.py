@@ -1,0 +1,138 @@
+"""Operators and ufunc calls where the direct path does not apply: recorded, or NumPy's own on the same memory."""
+
+import operator
+
+import numpy as _np
+
+from tnp import bind
+from tnp.host import call, rewrap, run, unwrap
+from tnp.hot import ndarray, writable
+
+_NDARRAY = _np.ndarray
+
+OPERATORS = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
+    "floordiv": operator.floordiv, "mod": operator.mod, "lshift": operator.lshift, "rshift": operator.rshift,
+    "and": operator.and_, "or": operator.or_, "xor": operator.xor, "matmul": operator.matmul, "pow": operator.pow,
+    "lt": operator.lt, "le": operator.le, "eq": operator.eq, "ne": operator.ne, "gt": operator.gt,
+    "ge": operator.ge, "neg": operator.neg, "pos": operator.pos, "abs": operator.abs, "invert": operator.invert,
+}  # fmt: skip
+
+
+UFUNCS = {
+    "add": _np.add, "sub": _np.subtract, "mul": _np.multiply, "truediv": _np.true_divide, "floordiv": _np.floor_divide,
+    "mod": _np.remainder, "lshift": _np.left_shift, "rshift": _np.right_shift, "and": _np.bitwise_and,
+    "or": _np.bitwise_or, "xor": _np.bitwise_xor, "pow": _np.power, "lt": _np.less, "le": _np.less_equal,
+    "eq": _np.equal, "ne": _np.not_equal, "gt": _np.greater, "ge": _np.greater_equal, "neg": _np.negative,
+    "pos": _np.positive, "abs": _np.absolute, "invert": _np.invert,
+}  # fmt: skip
+
+
+class Operator:
+    """An operator: its name, NumPy's methods for it."""
+
+    def __init__(self, name):
+        self.name = name
+        self.plain = getattr(_NDARRAY, f"__{name}__")
+        self.reflected = getattr(_NDARRAY, f"__r{name}__", None)
+        self.inplace = getattr(_NDARRAY, f"__i{name}__", None)
+        self.prim = bind.PRIMITIVES.get(UFUNCS.get(name))
+
+
+def binary(op, a, b):
+    """``a op b`` where `a` is a tnp array: recorded, or NumPy's method decides what it can take."""
+    if op.prim is not None:
+        r = bind.elementwise(op.prim, (a, b))
+        if r is not None:
+            return r
+    seen = []
+    return rewrap(op.plain(unwrap(a, seen), unwrap(b, seen)), seen)
+
+
+def reflected(op, a, b):
+    """``b op a`` where `a` is a tnp array, and `b` did not know what to do."""
+    if op.prim is not None:
+        r = bind.elementwise(op.prim, (b, a))
+        if r is not None:
+            return r
+    seen = []
+    return rewrap(op.reflected(unwrap(a, seen), unwrap(b, seen)), seen)
+
+
+def inplace(op, a, b):
+    """``a op= b``."""
+    if op.prim is not None:
+        r = bind.inplace(op.prim, a, b)
+        if r is not None:
+            return r
+    seen = []
+    other = unwrap(b, seen)
+    writable(a)
+    nd = unwrap(a, seen)
+    r = op.inplace(nd, other)
+    return a if r is nd else rewrap(r, seen)
+
+
+def unary(op, a):
+    if op.prim is not None:
+        r = bind.elementwise(op.prim, (a,))
+        if r is not None:
+            return r
+    seen = []
+    return rewrap(op.plain(unwrap(a, seen)), seen)
+
+
+def power(a, b):
+    """``a ** b``: NumPy's shortcuts for the Python numbers 2, -1 and 0.5."""
+    t = type(b)
+    op = hot_operators["pow"]
+    if (t is int and (b == 2 or b == -1)) or (t is float and b == 0.5):
+        kind = bind.look(a).dtype.kind
+        ufunc_ = _np.square if b == 2 and t is int else _np.reciprocal if b == -1 else _np.sqrt
+        if kind in "fc" or (ufunc_ is _np.square and kind in "iu"):
+            r = bind.elementwise(bind.PRIMITIVES[ufunc_], (a,))
+            if r is not None:
+                return r
+            seen = []
+            return rewrap(op.plain(unwrap(a, seen), b), seen)
+    return binary(op, a, b)
+
+
+def call_ufunc(raw, args, kwargs):
+    """A ufunc call that is not small, or has keywords."""
+    prim = bind.PRIMITIVES.get(raw)
+    if prim is not None and len(args) == raw.nin:
+        if not kwargs:
+            r = bind.elementwise(prim, args)
+            if r is not None:
+                return r
+        elif len(kwargs) == 1 and "out" in kwargs:
+            out = kwargs["out"]
+            if type(out) is tuple and len(out) == 1:
+                out = out[0]
+            if type(out) is ndarray:
+                r = bind.into(prim, args, out)
+                if r is not None:
+                    return r
+    elif prim is not None and len(args) == raw.nin + 1 and not kwargs and type(args[-1]) is ndarray:
+        r = bind.into(prim, args[:-1], args[-1])
+        if r is not None:
+            return r
+    if len(args) > raw.nin:
+        for x in args[raw.nin :]:
+            if isinstance(x, ndarray):
+                writable(x)
+    return run(raw, args, kwargs) if prim is not None else call(raw, args, kwargs)
+
+
+hot_operators = {name: Operator(name) for name in OPERATORS}
+
+
+def divmod_(x, other):
+    seen = []
+    return rewrap(_NDARRAY.__divmod__(unwrap(x, seen), unwrap(other, seen)), seen)
+
+
+def rdivmod(x, other):
+    seen = []
+    return rewrap(_NDARRAY.__rdivmod__(unwrap(x, seen), unwrap(other, seen)), seen)

@@ -1,0 +1,68 @@
+"""The other parts of a ufunc: methods, attributes, its class."""
+
+import numpy as _np
+
+from tnp.arrays.methods import named
+from tnp.core import native
+from tnp.host import call, run, ufunc_of
+from tnp.hot import ndarray, ufunc, writable
+from tnp.ops import ufunc_methods
+
+
+class _UfuncType(type):
+    """NumPy's own ufuncs, of NumPy's private modules or of other libraries, are ufuncs too."""
+
+    def __instancecheck__(cls, x):
+        return type(x) is cls or isinstance(x, _np.ufunc)
+
+    def __subclasscheck__(cls, other):
+        return other is _np.ufunc or type.__subclasscheck__(cls, other)
+
+
+native.set_metaclass(ufunc, _UfuncType)
+
+
+def _ufunc_method(name):
+    raw = getattr(_np.ufunc, name)
+
+    native_method = ufunc_methods.METHODS.get(name)
+
+    def method(self, *args, **kwargs):
+        if native_method is not None:
+            try:
+                r = native_method(self._raw, *args, **kwargs)
+            except TypeError:  # wrong arguments: NumPy says it in its own words
+                r = None
+            if r is not None:
+                return r
+        return run(getattr(self._raw, name), args, kwargs)
+
+    return named(method, name, raw)
+
+
+def _ufunc_at(self, a, /, *args):
+    if isinstance(a, ndarray):
+        writable(a)
+    return call(self._raw.at, (a, *args), {})
+
+
+for _name in ("reduce", "accumulate", "outer", "reduceat", "resolve_dtypes", "_resolve_dtypes_and_context",
+              "_get_strided_loop"):  # fmt: skip
+    native.set_type_attribute(ufunc, _name, _ufunc_method(_name))
+native.set_type_attribute(ufunc, "at", _ufunc_at)
+
+
+def _set_doc(self, text):
+    self._raw.__doc__ = text
+
+
+native.set_type_attribute(ufunc, "__doc__", property(lambda self: self._raw.__doc__, _set_doc))
+native.set_type_attribute(ufunc, "__module__", property(lambda self: self._raw.__module__))
+for _name in ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature",
+              "__qualname__", "__signature__", "__text_signature__"):  # fmt: skip
+    native.set_type_attribute(ufunc, _name, property(lambda self, _n=_name: getattr(self._raw, _n)))
+native.set_type_attribute(ufunc, "__reduce__", lambda self: (_ufunc_by_name, (self._raw.__name__,)))
+
+
+def _ufunc_by_name(name):
+    return ufunc_of(getattr(_np, name, None) or getattr(_np._core.umath, name))

@@ -1,0 +1,103 @@
+"""Attributes that are views or descriptions of the array's memory: base, shape, strides, flags, flat, real, imag."""
+
+import numpy as _np
+
+from tnp import bind
+from tnp.arrays import subclasses
+from tnp.arrays.indexing import hot_cell
+from tnp.host import rewrap, unwrap
+from tnp.hot import OWNER, cell_of, ndarray, new, real, writable
+from tnp.ops.views import pending_view
+
+_NDARRAY = _np.ndarray
+
+
+def as_class(y, cls, parent):
+    """The array `y` as one of the class `cls` of the program, made from `parent`."""
+    z = new(cls)
+    z._nd, z._cell, z._place, z._base = y._nd, y._cell, y._place, y._base
+    finalize = getattr(z, "__array_finalize__", None)
+    if finalize is not None:
+        finalize(parent)
+    return z
+
+
+def base_of(self):
+    """Base object of a view: the array that owns the memory."""
+    base = self._base
+    if base is not None:
+        return None if base is OWNER else base
+    nd = self._nd
+    if nd is None:
+        if self._place is None:
+            return None
+        nd = real(self)
+    cell = self._cell
+    if cell is not None and nd is cell.storage.full:
+        return None if bind.is_own(nd) else nd.base
+    base = nd.base
+    if type(base) is not _NDARRAY:
+        while isinstance(base, subclasses.StandIn) and base.base is not None:
+            base = base.base
+        return subclasses.twin(base) if isinstance(base, subclasses.StandIn) else base
+    cell = cell_of(self)
+    owner = new(ndarray)
+    owner._nd, owner._cell = cell.storage.full, cell
+    self._base = owner
+    return owner
+
+
+def keep_owner(x):
+    """Before the NumPy view of `x` is replaced by another of the same memory: `x` stays the owner if it is."""
+    if x._base is None and base_of(x) is None:
+        x._base = OWNER
+
+
+def set_part(name):
+    def setter(self, value):
+        seen = []
+        setattr(writable(self), name, unwrap(value, seen))
+
+    return setter
+
+
+def view_attribute(name):
+    raw = getattr(_NDARRAY, name).__get__
+
+    def getter(self):
+        if self._nd is None:
+            r = pending_view(self, raw)
+            if r is not None:
+                return r
+        hot_cell(self)
+        seen = []
+        return rewrap(raw(unwrap(self, seen)), seen)
+
+    return getter
+
+
+def set_shape(x, value):
+    """``x.shape = value``: the array object itself changes."""
+    nd = real(x)
+    hot_cell(x)
+    keep_owner(x)
+    r = nd.view()
+    r.shape = unwrap(value, [])
+    x._nd, x._place = r, None
+
+
+def set_dtype(x, value):
+    nd = real(x)
+    hot_cell(x)
+    keep_owner(x)
+    r = nd.view()
+    r.dtype = unwrap(value, [])
+    x._nd, x._place = r, None
+
+
+def set_strides(x, value):
+    nd = real(x)
+    hot_cell(x)
+    r = nd.view()
+    r.strides = value
+    x._nd = r
