@@ -32,7 +32,7 @@ def test_a_refused_setting_changes_nothing():
     before = tnp.config.lazy_from
     with pytest.raises(TypeError, match="expected: int"), tnp.config(lazy_from="many"):
         pass
-    with pytest.raises(AttributeError, match="(?s)no setting .laziness.*expected: one of .*lazy_from"):
+    with pytest.raises(AttributeError, match=r"(?s)no setting .laziness.*expected: one of .*lazy_from"):
         tnp.config.laziness = 3
     with pytest.raises(AttributeError, match="no setting"), tnp.config(lazy_from=3, laziness=3):
         pass
