@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from tnp.backends.cpu import casts, driver
 from tnp.backends.cpu.inner_loops import BLOCK, find_loop
 from tnp.backends.cpu.ir import Code, size_of
-from tnp.backends.cpu.plan import GATHERED, ROW, SCALAR, SCRATCH, UNIT, Node, Plan
+from tnp.backends.cpu.plan import Node, Plan
+from tnp.backends.cpu.reach import GATHERED, ROW, SCALAR, SCRATCH, UNIT
 
 _HOW = {SCALAR: driver.DIRECT, ROW: driver.ROW_VALUE, UNIT: driver.SIDE_BY_SIDE, GATHERED: driver.MOVED,
         SCRATCH: driver.WORK}  # fmt: skip

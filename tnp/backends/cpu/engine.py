@@ -18,12 +18,13 @@ from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group
 from tnp.backends.cpu import background, memory, reduce, threads
 from tnp.backends.cpu.compile import Compiled, common_functions, compiler, is_ready
 from tnp.backends.cpu.emit import Program
-from tnp.backends.cpu.inner_loops import POSITIONAL
+from tnp.backends.cpu.extremes import NAMES, positional
 from tnp.backends.cpu.interpret import BLOCKED_FROM, Recipe
 from tnp.backends.cpu.ir import code_of, size_of
 from tnp.backends.cpu.layout import CONTIGUOUS_ALIGNED, Layout, layout_of
 from tnp.backends.cpu.operations import EMITTERS, emitted
-from tnp.backends.cpu.plan import GATHERED, SCALAR, UNIT, Node, Plan, Unplannable
+from tnp.backends.cpu.plan import Node, Plan, Unplannable
+from tnp.backends.cpu.reach import GATHERED, SCALAR, UNIT
 from tnp.backends.cpu.stats import Launches, Stats
 from tnp.core.primitive import Elementwise, Primitive, Reduction
 
@@ -175,7 +176,7 @@ class CpuBackend:
         # NumPy's loops choose their arithmetic by strides: only where they would see what a block is
         if operand.ndim == 0:
             return True
-        if prim.ufunc.__name__ in POSITIONAL:
+        if prim.ufunc.__name__ in NAMES:
             return False
         if operand.dtype != in_dtypes[0]:  # NumPy casts it into a buffer
             return True
@@ -223,7 +224,8 @@ class CpuBackend:
                 return int(reduce.run(self, group))
             if not prod(group.shape):
                 return 0
-            layout = layout_of(operands, group.shape, _must_be_flat(group), len(group.leaves))
+            flat = any(positional(s, group.leaves, group.shape) for s in group.steps)
+            layout = layout_of(operands, group.shape, flat, len(group.leaves))
             if len(self._layouts) >= MOST_KERNELS:
                 self._layouts = {}
             self._layouts[key] = layout
@@ -345,11 +347,6 @@ def _geometry(a: Any) -> tuple[Any, ...]:
     if isinstance(a, np.generic):
         return (a.itemsize,)
     return a.shape, a.strides, a.itemsize, a.flags.aligned
-
-
-def _must_be_flat(group: Group) -> bool:
-    """Some NumPy loop must get the blocks that flat arrays would give it."""
-    return any(s.prim.ufunc is not None and s.prim.ufunc.__name__ in POSITIONAL for s in group.steps)  # type: ignore
 
 
 def _address(a: Any) -> int:

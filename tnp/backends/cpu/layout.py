@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tnp.backends.cpu.plan import GATHERED, ROW, SCALAR, UNIT
+from tnp.backends.cpu.reach import GATHERED, ROW, SCALAR, UNIT
 
 SHORTEST_ROW = 48  # elements; operands with shorter rows are gathered instead
 CONTIGUOUS_ALIGNED = 0x101  # of ndarray.flags.num

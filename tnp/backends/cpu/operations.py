@@ -1,11 +1,13 @@
 """The operations that kernels compute themselves: plain arithmetic, with NumPy's bits and flags.
 
 `emitted(name, codes)` finds the emitter of a ufunc's loop. Whatever has none runs through NumPy's own inner loop.
+(Clip of floats is a case of its own: `extremes.extreme_of`.)
 """
 
 from collections.abc import Callable
 from functools import cache
 
+from tnp.backends.cpu import extremes
 from tnp.backends.cpu.ir import SCALAR, Code, size_of
 
 Emitter = Callable[[Code, list[str], tuple[str, ...]], str]
@@ -17,6 +19,8 @@ def emitted(name: str, codes: tuple[str, ...]) -> Emitter | None:
         return _where
     if len(set(codes)) > 1 or codes[0] in ("f2", "bf2"):
         return None
+    if codes[0][0] == "f" and name in extremes.NAMES:
+        return extremes.extreme(name, codes) if name != "clip" else None
     return EMITTERS.get((name, codes[0][0]))
 
 

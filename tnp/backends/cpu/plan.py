@@ -5,17 +5,16 @@ from typing import Any
 import numpy as np
 
 from tnp.backends.base import Step
+from tnp.backends.cpu.extremes import extreme_of
 from tnp.backends.cpu.inner_loops import find_loop
 from tnp.backends.cpu.ir import code_of
 from tnp.backends.cpu.operations import Emitter, emitted
+from tnp.backends.cpu.reach import GATHERED, ROW, SCALAR
 from tnp.backends.cpu.vector_math import vector_function
 from tnp.core.primitive import Elementwise
 
 FLOAT32 = np.dtype(np.float32)
 _BITS_OF_BFLOAT = {"nextafter", "spacing", "sign"}  # float32 has other neighbours; ml_dtypes keeps the sign of zeros
-# How a kernel reaches an operand: a NumPy scalar; an array whose value is one for a whole row; elements side by side;
-# anything else, copied block by block to (or from) contiguous scratch; an output that stays in scratch
-SCALAR, ROW, UNIT, GATHERED, SCRATCH = "s", "c", "u", "g", "w"
 
 
 class Node:
@@ -136,6 +135,10 @@ class Plan:
         args = tuple(self.cast(self.node_of(a), k) for a, k in zip(step.args, codes, strict=True))
         name = prim.name if prim.ufunc is None else prim.ufunc.__name__
         emit = emitted(name, codes)
+        if name == "clip" and emit is None:
+            emit = extreme_of(name, codes, step.args, self.leaf_classes)
+            if not emit and any(a < 0 and self.leaf_classes[~a] == GATHERED for a in step.args[1:]):
+                raise Unplannable(name)  # NumPy has another loop for bounds that are one for a whole row
         if emit is None and self._fast_bytes:
             emit = vector_function(name, codes, self._fast_bytes)
         const = emit is not None and all(self.nodes[a].const for a in args)
@@ -144,11 +147,6 @@ class Plan:
         if not emit and (node.ufunc is None or find_loop(node.ufunc, dtypes) is None):
             raise Unplannable(prim.name)
         return self.cast(self._add(node), rounded)
-
-    @property
-    def positional(self) -> bool:
-        """Some loop must see the blocks that NumPy's flat arrays would have."""
-        return any(n.kind == "loop" and find_loop(n.ufunc, n.dtypes).positional for n in self.nodes)  # type: ignore
 
 
 def _code(dtype: np.dtype[Any]) -> str:

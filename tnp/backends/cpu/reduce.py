@@ -12,7 +12,7 @@ import numpy as np
 
 from tnp.backends.base import Group, Step
 from tnp.backends.cpu import memory, threads
-from tnp.backends.cpu.inner_loops import POSITIONAL
+from tnp.backends.cpu.extremes import positional
 from tnp.backends.cpu.interpret import Flags, evaluate
 from tnp.backends.cpu.ir import code_of
 from tnp.backends.cpu.plan import Unplannable
@@ -174,15 +174,9 @@ def _overlaps(outputs: list[tuple[int, Any]], leaves: list[Any]) -> bool:
     return any(np.may_share_memory(out, a) for _, out in outputs for a in arrays)
 
 
-def _positional(step: Step) -> bool:
-    """NumPy's loop must get the blocks that it would get of a whole array."""
-    ufunc = step.prim.ufunc if isinstance(step.prim, Elementwise) else None
-    return ufunc is not None and ufunc.__name__ in POSITIONAL and step.in_dtypes[0].kind in "fc"
-
-
 def _passes(group: Group, apart: bool, stress: bool, many: bool) -> "list[Pass] | None":
     """The passes that compute a group; None where that is not possible, or where NumPy is as fast."""
-    if any(_positional(s) for s in group.steps):
+    if any(positional(s, group.leaves, group.shape) for s in group.steps):
         return None
     bare = not any(isinstance(s.prim, Elementwise) for s in group.steps)
     by_key: dict[Any, list[Job]] = {}

@@ -23,7 +23,8 @@ from tnp.backends.cpu.inner_loops import BLOCK
 from tnp.backends.cpu.interpret import Flags
 from tnp.backends.cpu.ir import size_of
 from tnp.backends.cpu.layout import Layout, layout_of
-from tnp.backends.cpu.plan import SCRATCH, UNIT, Plan
+from tnp.backends.cpu.plan import Plan
+from tnp.backends.cpu.reach import SCRATCH, UNIT
 from tnp.backends.cpu.reduction_order import ENDLESS, Job
 from tnp.core.primitive import cast_p
 
