@@ -34,6 +34,17 @@ COMPILED = [
     "tnp/lazy/fusion.py",
     "tnp/lazy/schedule.py",
     "tnp/lazy/warn.py",
+    "tnp/arrays/exports.py",
+    "tnp/arrays/flags.py",
+    "tnp/arrays/indexing.py",
+    "tnp/arrays/interop.py",
+    "tnp/arrays/iterators.py",
+    "tnp/arrays/methods.py",
+    "tnp/arrays/operators.py",
+    "tnp/arrays/overrides.py",
+    "tnp/arrays/subclasses.py",
+    "tnp/arrays/ufuncs.py",
+    "tnp/arrays/views.py",
     "tnp/ndarray.py",
 ]
 

@@ -221,6 +221,11 @@ class ndarray:
         if shape is not ABSENT:
             slow_method("__new__", self, (shape, dtype, buffer, offset, strides, order))
 
+    def __init__(self, *args, **kwargs):
+        # Only the program's calls come here, not `new`
+        if self._nd is None and self._cell is None:
+            raise TypeError("ndarray() missing required argument 'shape' (pos 1)")
+
     def __add__(self, other):
         o = quick(self, other)
         return wrap(self._nd + o) if o is not SLOW else slow_binary(ADD, self, other)
@@ -549,6 +554,10 @@ class ndarray:
     def shape(self, value):
         slow_method("set shape", self, (value,))
 
+    @shape.deleter
+    def shape(self):
+        raise AttributeError("Cannot delete array shape")
+
     @property
     def dtype(self):
         nd = self._nd
@@ -557,6 +566,10 @@ class ndarray:
     @dtype.setter
     def dtype(self, value):
         slow_method("set dtype", self, (value,))
+
+    @dtype.deleter
+    def dtype(self):
+        raise AttributeError("Cannot delete array dtype")
 
     @property
     def ndim(self):

@@ -92,22 +92,44 @@ METHODS = (
 )  # fmt: skip
 
 
+def _refuse(text):
+    def function(*args):
+        raise AttributeError(text)
+
+    return function
+
+
+def _read_only(name, getter):
+    refuse = _refuse(f"attribute '{name}' of 'numpy.ndarray' objects is not writable")
+    return property(getter, refuse, refuse)
+
+
+def _writable(name, getter, setter):
+    return property(getter, setter, _refuse(f"Cannot delete array {name}"))
+
+
 ATTRIBUTES = {
-    "base": property(views.base_of),
-    "flat": property(flatiter, lambda self, value: writable(self).flat.__setitem__(Ellipsis, unwrap(value, []))),
-    "real": property(views.view_attribute("real"), views.set_part("real")),
-    "imag": property(views.view_attribute("imag"), views.set_part("imag")),
-    "mT": property(views.view_attribute("mT")),
-    "strides": property(lambda self: real(self).strides, views.set_strides),
-    "flags": property(flagsobj, lambda self, value: None),
-    "data": property(lambda self: exported(self).data),
-    "ctypes": property(interop.ctypes_of),
-    "itemsize": property(lambda self: self.dtype.itemsize),
-    "nbytes": property(lambda self: self.size * self.dtype.itemsize),
-    "device": property(lambda self: "cpu"),
+    "flat": _writable(
+        "flat iterator", flatiter, lambda self, value: writable(self).flat.__setitem__(Ellipsis, unwrap(value, []))
+    ),
+    "real": _writable("real part", views.view_attribute("real"), views.set_part("real")),
+    "imag": _writable("imaginary part", views.view_attribute("imag"), views.set_part("imag")),
+    "strides": _writable("strides", lambda self: real(self).strides, views.set_strides),
+    "flags": property(
+        flagsobj, lambda self, value: None, _refuse("attribute 'flags' of 'numpy.ndarray' objects is not writable")
+    ),
     "__array_interface__": property(interop.interface),
     "__array_finalize__": lambda self, parent, /: None,
     "__class_getitem__": classmethod(types.GenericAlias),
+}
+READ_ONLY = {
+    "base": views.base_of,
+    "mT": views.view_attribute("mT"),
+    "data": lambda self: exported(self).data,
+    "ctypes": interop.ctypes_of,
+    "itemsize": lambda self: self.dtype.itemsize,
+    "nbytes": lambda self: self.size * self.dtype.itemsize,
+    "device": lambda self: "cpu",
 }
 
 
@@ -119,5 +141,7 @@ for _f in METHODS:
     native.set_type_attribute(ndarray, _f.__name__, _f)
 for _name, _value in ATTRIBUTES.items():
     native.set_type_attribute(ndarray, _name, _value)
+for _name, _value in READ_ONLY.items():
+    native.set_type_attribute(ndarray, _name, _read_only(_name, _value))
 native.install_buffer(ndarray)
 native.refuse_concat(ndarray)

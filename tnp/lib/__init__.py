@@ -10,8 +10,6 @@ from tnp.namespace import mirror
 _SUBMODULES = frozenset(
     ["array_utils", "format", "introspect", "mixins", "npyio", "recfunctions", "scimath", "stride_tricks"]
 )
-    ["array_utils", "format", "introspect", "mixins", "npyio", "recfunctions", "scimath", "stride_tricks"]
-)
 mirror(_np_lib, globals())
 
 
