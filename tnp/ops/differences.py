@@ -12,8 +12,7 @@ _ABSENT = _np._NoValue
 
 def _difference(a, axis):
     """``a[1:] - a[:-1]`` along an axis, recorded (`!=` for booleans); None if it has to run at once."""
-    nd = bind.look(a)
-    prim = PRIMITIVES[_np.not_equal if nd.dtype.char == "?" else _np.subtract]
+    prim = PRIMITIVES[_np.not_equal if bind.look(a).dtype.char == "?" else _np.subtract]
     lead = (slice(None),) * axis
     return bind.elementwise(prim, (a[(*lead, slice(1, None))], a[(*lead, slice(None, -1))]))
 
@@ -35,7 +34,9 @@ def _diff(a, n=1, axis=-1, prepend=_ABSENT, append=_ABSENT):
 def _ediff1d(ary, to_end=None, to_begin=None):
     if type(ary) is ndarray and to_end is None and to_begin is None:
         flat = ary.ravel()
-        r = _difference(flat, 0) if type(flat) is ndarray and bind.look(flat).size > 1 else None
+        r = None
+        if type(flat) is ndarray and bind.look(flat).size > 1:
+            r = bind.elementwise(PRIMITIVES[_np.subtract], (flat[1:], flat[:-1]))
         if r is not None:
             return r
     return run(_np.ediff1d, (ary, to_end, to_begin), {})

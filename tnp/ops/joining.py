@@ -11,7 +11,7 @@ from tnp.core.cells import Storage
 from tnp.host import native, run
 from tnp.hot import get_lazy_from, ndarray, real
 from tnp.lazy.schedule import lock
-from tnp.ops.memory import adopt_storage, copy, pooled
+from tnp.ops.memory import adopt, adopt_storage, copy, pooled
 
 _ABSENT = _np._NoValue
 
@@ -235,13 +235,12 @@ def _roll(a, shift, axis=None):
         if nd.flags.c_contiguous and nd.ndim and (axis is None or -nd.ndim <= axis < nd.ndim) and nd.size:
             full = pooled(nd.shape, nd.dtype)
             if full is not None:
-                src = real(a)
-                dest = full
                 if axis is None:
-                    src, dest, axis = src.reshape(-1), full.reshape(-1), 0
-                _rolled(dest, src, shift, axis % src.ndim)
-                src = dest = None
-                return adopt_storage(Storage(full, None))
+                    full = full.reshape(-1)
+                    _rolled(full, real(a).reshape(-1), shift, 0)
+                    return adopt(full).reshape(nd.shape)  # a view, as NumPy's
+                _rolled(full, real(a), shift, axis % nd.ndim)
+                return adopt(full)
     return run(_np.roll, (a, shift, axis), {})
 
 
@@ -260,22 +259,29 @@ def _repeat(a, repeats, axis=None):
         nd = bind.look(a)
         if nd.flags.c_contiguous and nd.ndim and (axis is None or -nd.ndim <= axis < nd.ndim) and nd.size:
             shape = (nd.size,) if axis is None else nd.shape
-            axis = 0 if axis is None else axis % nd.ndim
-            n = shape[axis]
-            full = pooled((*shape[:axis], n * repeats, *shape[axis + 1 :]), nd.dtype)
+            along = 0 if axis is None else axis % nd.ndim
+            before, n, after = shape[:along], shape[along], shape[along + 1 :]
+            full = pooled((*before, n * repeats, *after), nd.dtype)
             if full is not None:
-                src = real(a).reshape(shape)
-                copy(full.reshape((*shape[: axis + 1], repeats, *shape[axis + 1 :])), _np.expand_dims(src, axis + 1))
+                src = real(a).reshape((*before, n, 1, *after))
+                copy(full.reshape((*before, n, repeats, *after)), src)
                 src = None
-                return adopt_storage(Storage(full, None))
+                return adopt(full)
     return run(_np.repeat, (a, repeats, axis), {})
+
+
+def _sizes(counts):
+    for k in counts:
+        if type(k) is not int or k < 0:
+            return False
+    return True
 
 
 def _tile(A, reps):
     if type(A) is ndarray and (type(reps) is int or type(reps) is tuple):
         counts = (reps,) if type(reps) is int else reps
         nd = bind.look(A)
-        if nd.flags.c_contiguous and nd.size and all(type(k) is int and k >= 0 for k in counts):
+        if nd.flags.c_contiguous and nd.size and any([k != 1 for k in counts]) and _sizes(counts):
             ndim = max(nd.ndim, len(counts))
             shape = (1,) * (ndim - nd.ndim) + nd.shape
             counts = (1,) * (ndim - len(counts)) + counts
@@ -284,7 +290,8 @@ def _tile(A, reps):
                 apart = [m for pair in zip(counts, shape, strict=True) for m in pair]
                 once = [m for n in shape for m in (1, n)]
                 copy(full.reshape(apart), real(A).reshape(once))
-                return adopt_storage(Storage(full, None))
+                total = full.shape
+                return adopt(full.reshape(-1)).reshape(total)  # a view, as NumPy's
     return run(_np.tile, (A, reps), {})
 
 
