@@ -71,7 +71,7 @@ def extensions() -> list[Extension]:
         )
         for source in sources
     ]
-    return cythonize(modules, build_dir="build/cython", language_level=3)
+    return cythonize(modules, build_dir="build/cython", language_level=3, compiler_directives={"nonecheck": True})
 
 
 setup(ext_modules=extensions(), options={"build_ext": {"parallel": os.cpu_count()}})

@@ -54,6 +54,8 @@ def settle(x):
     """The NumPy array of `x`, whose content may be pending or have moved to other memory."""
     c = x._cell
     if c is None:
+        if x._nd is None:
+            raise TypeError("ndarray() missing required argument 'shape' (pos 0)")
         return x._nd
     s = c.storage
     with lock:
@@ -514,6 +516,8 @@ def store(x, key, value):
         return None
     with lock:
         nd = settle(x)
+        if v.node is None:  # the kernel that gave `x` its content computed the value too
+            return None
         c = cell_of(x)
         place = nd[key]
         if type(place) is not _NDARRAY or not place.flags.writeable or place.shape != v.node.shape:
@@ -551,7 +555,7 @@ def reduce(ufunc, x, axis, keepdims, dtype=None):
         if len(set(axes)) != len(axes) or any(a < 0 or a >= ndim for a in axes):
             return None
     loop = _reduce_loop(ufunc, o.type, dtype)
-    if loop is None or (o.order is not None and ndim - len(axes) > 1):
+    if loop is None or (o.order is not None and (ndim - len(axes) > 1 or (keepdims and ndim > 1))):
         return None  # the order of the result in memory follows the operand's
     shape = tuple(1 if i in axes else n for i, n in enumerate(o.shape)) if keepdims else tuple(
         n for i, n in enumerate(o.shape) if i not in axes

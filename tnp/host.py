@@ -6,6 +6,7 @@ program's line: a compiled function has no frame of its own.
 """
 
 import functools
+import importlib
 import operator
 import types
 
@@ -110,6 +111,8 @@ def rewrap(r, seen):
                     if x._nd is not None and base is root(x._nd):
                         base = None
                         return _as_view(x, r)
+                if type(base) is not _NDARRAY:
+                    return _through(r, seen)
         return wrap(r)
     if t is tuple or t is list:
         items = [rewrap(y, seen) for y in r]
@@ -167,6 +170,19 @@ def program_types(types_):
 
 
 watchers = []  # each is told every NumPy function that is called for want of a native one
+
+
+def _through(r, seen):
+    """An array whose memory some object of NumPy's holds for it (as_strided): does it belong to an argument?"""
+    base = r.base
+    while base is not None:
+        for x in seen:
+            if x._nd is not None and base is root(x._nd):
+                y = _as_view(x, r)
+                y._cell.marked |= SHARED  # that object knows the address: the content must never move
+                return y
+        base = getattr(base, "base", None)
+    return wrap(r)
 
 
 def call(raw, args, kwargs):
@@ -267,8 +283,6 @@ class HostFunction(Wrapped):
 
 
 def _by_name(module, name):
-    import importlib
-
     return host_function(getattr(importlib.import_module(module), name), name)
 
 

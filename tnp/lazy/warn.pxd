@@ -10,5 +10,6 @@ cdef class Where:
     cdef int _instruction
 
 cpdef object error_modes()
+cdef bint _printing()
 cpdef object here(object modes)
 cdef bint _ours(dict names)

@@ -22,7 +22,8 @@ _seen_state = _seen_filters = _seen_first = None
 _seen_length = -1
 _modes = _snapshot = None
 _asks = False  # does the error state want warnings at all?
-_show, _show_impl = warnings.showwarning, warnings._showwarnmsg_impl
+_show = warnings._showwarning_orig
+_show_impl = None  # what prints warnings when nobody records them; known once it has been seen at rest
 
 
 class Where:
@@ -61,11 +62,20 @@ def error_modes():
         and first is _seen_first
         and len(filters) == _seen_length
     ):
-        return _modes if warnings.showwarning is _show and warnings._showwarnmsg_impl is _show_impl else None
+        return _modes if _printing() else None
     _seen_state, _seen_filters, _seen_first, _seen_length = state, filters, first, len(filters)
     _modes, _snapshot = _verdict(filters), list(filters)
     _asks = _modes is not None and "warn" in _modes.values()
-    return _modes if warnings.showwarning is _show and warnings._showwarnmsg_impl is _show_impl else None
+    return _modes if _printing() else None
+
+
+def _printing():
+    """Do warnings go to the standard error stream, as Python has it? (pytest and others put recorders there.)"""
+    global _show_impl
+    now = warnings._showwarnmsg_impl
+    if now is not _show_impl and getattr(now, "__module__", None) == "warnings" and hasattr(now, "__code__"):
+        _show_impl = now
+    return now is _show_impl and warnings.showwarning is _show
 
 
 def _verdict(filters):

@@ -4,6 +4,7 @@ A fused group compiles only its arithmetic, as segments (see `emit`); a program 
 loops run on a block of up to 1024 elements. The functions here interpret that program:
 
     i64 run(args, row0, row1, first, last)    a whole elementwise kernel; returns the floating-point flags
+    i64 guarded(args, found, watched, first, last)    the same for results that replace what they are made from
     i64 workspace(args)                       bytes that `start` needs, 64-byte aligned
     void start(work, args)                    once per thread: addresses; clears the floating-point status
     void row(work, args, r)                   addresses of row r
@@ -12,6 +13,10 @@ loops run on a block of up to 1024 elements. The functions here interpret that p
 
 A reduction calls the last five from its own function. After `block` a result that was wanted as SCRATCH lies,
 contiguous, at the address in slot ``PLACES + operand`` of ``work`` (operands: leaves first, then outputs).
+
+`guarded` computes blocks of BLOCK_LENGTH elements of one row; outputs reached as SCRATCH are copied to their
+destination when a block is done, unless it raised one of the flags ``watched``: then nothing of these outputs is
+stored, and the block's first element is noted in ``found`` (their number, then each).
 
 All of this is 64-bit slots. ``args``: the program's address, one address for every operand (SCALAR: of the value;
 otherwise of the array object's data field; SCRATCH: unused), then the shape (of `dims` numbers) and each operand's
@@ -34,7 +39,7 @@ SEGMENT, NUMPY_LOOP = 0, 1
 SEEN, SAVED, STATUS, CALL_COUNT, CALL_POINTERS, CALL_STEPS, PLACES = 0, 1, 2, 3, 4, 9, 16
 NO_TAIL = -1
 
-NAMES = ("run", "workspace", "start", "row", "block", "finish")
+NAMES = ("run", "guarded", "workspace", "start", "row", "block", "finish")
 
 
 class _Function:
@@ -110,15 +115,19 @@ def _start() -> str:
         c.put_slot(at, blocks, place, "ptr")
         c.put_slot(at, tails, place, "ptr")
     # the floating-point status: remembered, then cleared (NumPy's loops may also set the old unit's)
+    c.put(f" call void @llvm.x86.sse.stmxcsr(ptr {c.slot_at('%work', SAVED)})")
+    _clear_status(c)
+    return f.end()
+
+
+def _clear_status(c: Code) -> None:
     saved, status = c.slot_at("%work", SAVED), c.slot_at("%work", STATUS)
     c.put_slot("0", "%work", SEEN)
     c.put_slot("0", "%work", STATUS)
-    c.put(f" call void @llvm.x86.sse.stmxcsr(ptr {saved})")
     old = c.let(f"load volatile i32, ptr {saved}")
     c.put(f" store volatile i32 {c.let(f'and i32 {old}, -64')}, ptr {status}")
     c.put(f" call void @llvm.x86.sse.ldmxcsr(ptr {status})")
     c.put(' call void asm sideeffect "fnclex", "~{fpsr},~{dirflag},~{flags}"()')
-    return f.end()
 
 
 def _keep_flags() -> str:
@@ -275,7 +284,45 @@ def _run() -> str:
     return f.end(f"i64 {c.let('call i64 @finish(ptr %work, ptr %args)')}")
 
 
+def _guarded() -> str:
+    f = _Function("i64", "guarded", "ptr %args, ptr %found, i64 %watched, i64 %first, i64 %last")
+    c = f.code
+    c.put(f" %work = alloca i8, i64 {c.let('call i64 @workspace(ptr %args)')}, align 64")
+    total = c.let("alloca i64")
+    c.put(f" store i64 0, ptr {total}")
+    f.call("start", "ptr %work", "ptr %args")
+    length, leaves = f.number(BLOCK_LENGTH), f.number(LEAVES)
+    outputs = c.let(f"sub i64 {f.number(OPERANDS)}, {leaves}")
+    size, short = c.let("sub i64 %last, %first"), c.let(f"sub i64 {length}, 1")
+    with c.each(c.let(f"udiv i64 {c.let(f'add i64 {size}, {short}')}, {length}")) as b:
+        done = c.let(f"mul i64 {b}, {length}")
+        left, at = c.let(f"sub i64 {size}, {done}"), c.let(f"add i64 %first, {done}")
+        m = c.let(f"select i1 {c.let(f'icmp ult i64 {left}, {length}')}, i64 {left}, i64 {length}")
+        f.call("block", "ptr %work", "ptr %args", f"i64 {at}", f"i64 {m}")
+        f.call("keep_flags", "ptr %work", "ptr %args")
+        seen = c.slot("%work", SEEN)
+        flagged = c.let(f"icmp ne i64 {c.let(f'and i64 {seen}, %watched')}, 0")
+        with c.when(flagged):
+            count = c.let(f"add i64 {c.slot('%found', 0)}, 1")
+            c.put_slot(count, "%found", 0)
+            c.put_slot(at, "%found", count)
+        with c.when(c.let(f"xor i1 {flagged}, true")), c.each(outputs) as o:
+            k = c.let(f"add i64 {o}, {leaves}")
+            with c.when(f.is_(f.operand(k, HOW), WORK)):
+                bytes_ = f.operand(k, SIZE)
+                array = c.slot("%args", c.let(f"add i64 {k}, 1"), "ptr")
+                target = f.offset(c.let(f"load ptr, ptr {array}"), c.let(f"mul i64 {at}, {bytes_}"))
+                source = c.slot("%work", c.let(f"add i64 {k}, {PLACES}"), "ptr")
+                f.call("copy", f"ptr {target}", f"ptr {source}", f"i64 {c.let(f'mul i64 {m}, {bytes_}')}")
+        with c.when(c.let(f"icmp ne i64 {c.let(f'and i64 {seen}, 63')}, 0")):
+            before = c.let(f"load i64, ptr {total}")
+            c.put(f" store i64 {c.let(f'or i64 {seen}, {before}')}, ptr {total}")
+            _clear_status(c)
+    c.put_slot(c.let(f"load i64, ptr {total}"), "%work", SEEN)
+    return f.end(f"i64 {c.let('call i64 @finish(ptr %work, ptr %args)')}")
+
+
 def module_text() -> str:
     """IR of the functions; they call `copy` and `pad` of `helpers`."""
     declared = "declare void @llvm.x86.sse.stmxcsr(ptr)\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)\n"
-    return declared + _keep_flags() + _workspace() + _start() + _finish() + _row() + _block() + _run()
+    return declared + _keep_flags() + _workspace() + _start() + _finish() + _row() + _block() + _run() + _guarded()
