@@ -19,8 +19,10 @@ def _difference(a, axis):
 
 def _diff(a, n=1, axis=-1, prepend=_ABSENT, append=_ABSENT):
     if type(a) is ndarray and prepend is _ABSENT and append is _ABSENT and type(n) is int and type(axis) is int:
-        ndim = bind.look(a).ndim
-        if n > 0 and -ndim <= axis < ndim:
+        nd = bind.look(a)
+        ndim = nd.ndim
+        # (strides along an axis of one element depend on how NumPy came by them)
+        if n > 0 and -ndim <= axis < ndim and (nd.flags.c_contiguous or nd.shape[axis] > n + 1):
             r = a
             for _ in range(n):
                 r = _difference(r, axis % ndim)

@@ -271,17 +271,14 @@ def _repeat(a, repeats, axis=None):
 
 
 def _sizes(counts):
-    for k in counts:
-        if type(k) is not int or k < 0:
-            return False
-    return True
+    return all([type(k) is int and k >= 0 for k in counts])  # noqa: C419 - compiled, a generator is slower
 
 
 def _tile(A, reps):
     if type(A) is ndarray and (type(reps) is int or type(reps) is tuple):
         counts = (reps,) if type(reps) is int else reps
         nd = bind.look(A)
-        if nd.flags.c_contiguous and nd.size and any([k != 1 for k in counts]) and _sizes(counts):
+        if nd.flags.c_contiguous and nd.size and _sizes(counts) and counts != (1,) * len(counts):
             ndim = max(nd.ndim, len(counts))
             shape = (1,) * (ndim - nd.ndim) + nd.shape
             counts = (1,) * (ndim - len(counts)) + counts

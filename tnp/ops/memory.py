@@ -1,12 +1,13 @@
 """Arrays with memory of the backend's pool, and copies into them that use every core."""
 
+import itertools
+
 import numpy as _np
 
 from tnp import bind
 from tnp.backends.cpu.threads import num_threads, run_chunks
 from tnp.core.cells import Cell, Storage
 from tnp.hot import get_lazy_from, ndarray, new
-import itertools
 
 THREADED = 1 << 20  # bytes that are worth waking another thread
 CHUNK = 8 << 20  # bytes of one chunk at most: an interrupt acts between two
