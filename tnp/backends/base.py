@@ -59,14 +59,30 @@ class Group:
         and any strides; where its dtype is not the step's, the value is cast on storing, as assignment casts. No
         destination overlaps a leaf, except one that is exactly the same place (same address, strides and shape).
     shape : tuple of int
+    watched : int
+        Flags (DIVIDE | OVERFLOW | ...) after which the caller will compute again what raised them, to tell which
+        operation it was, and needs the leaves for that. 0: whatever is raised, everything is stored.
+    undone : list of (int, int)
+        Set by `Backend.run`. Elements, as ``start, stop`` in C order over `shape`, that were not stored because they
+        raised watched flags: there the destinations that lie on leaves still hold the leaves' contents, and what
+        other elementwise destinations hold means nothing. Everywhere else (and in results of a `Reduction`) every
+        output is stored, and no watched flag was raised. Ascending, disjoint; always empty where `watched` is 0 or no
+        destination lies on a leaf. ``start, stop`` is the whole group unless every operand is C-contiguous, with the
+        group's shape, or a scalar: then ``x.reshape(-1)[start:stop]`` of each makes them a group of their own.
     """
 
-    __slots__ = ("leaves", "outputs", "shape", "steps")
+    __slots__ = ("leaves", "outputs", "shape", "steps", "undone", "watched")
 
     def __init__(
-        self, steps: list[Step], leaves: list[Any], outputs: list[tuple[int, Any]], shape: tuple[int, ...]
+        self,
+        steps: list[Step],
+        leaves: list[Any],
+        outputs: list[tuple[int, Any]],
+        shape: tuple[int, ...],
+        watched: int = 0,
     ) -> None:
         self.steps, self.leaves, self.outputs, self.shape = steps, leaves, outputs, shape
+        self.watched, self.undone = watched, []  # type: int, list[tuple[int, int]]
 
 
 class Backend(Protocol):
@@ -89,6 +105,6 @@ class Backend(Protocol):
         """Compute the outputs. Returns the floating-point flags that any step raised (DIVIDE | OVERFLOW | ...).
 
         Warnings are the caller's business: nothing here warns. With flags raised, the leaves still hold their
-        contents unless a destination is the same place as a leaf.
+        contents unless a destination is the same place as a leaf; see `Group.watched` for these.
         """
         ...

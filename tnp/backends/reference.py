@@ -1,5 +1,6 @@
 """The oracle: each step by plain NumPy, unfused, on devices that exist in name only ("ref:0", "ref:1", ...)."""
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -53,9 +54,19 @@ class ReferenceBackend:
             for step in group.steps:
                 operands = [values[i] if i >= 0 else group.leaves[~i] for i in step.args]
                 values.append(_run(step, operands))
-            for i, destination in group.outputs:
-                destination[...] = _cast(values[i], destination.dtype)
+            results = [_cast(values[i], out.dtype) for i, out in group.outputs]
+        group.undone = []
+        kept = [out for _, out in group.outputs if _lies_on(out, group.leaves)] if flags.raised & group.watched else []
+        if kept:
+            group.undone = [(0, prod(group.shape))]
+        for (_, out), result in zip(group.outputs, results, strict=True):
+            if not any(out is k for k in kept):
+                out[...] = result
         return flags.raised
+
+
+def _lies_on(out: Any, leaves: list[Any]) -> bool:
+    return any(isinstance(a, np.ndarray) and np.may_share_memory(out, a) for a in leaves)
 
 
 def _run(step: Step, operands: list[Any]) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group
-from tnp.backends.cpu import background, memory, reduce, threads
+from tnp.backends.cpu import background, guard, memory, reduce, threads
 from tnp.backends.cpu.compile import Compiled, common_functions, compiler, is_ready
 from tnp.backends.cpu.emit import Program
 from tnp.backends.cpu.extremes import NAMES, positional
@@ -24,7 +24,7 @@ from tnp.backends.cpu.ir import code_of, size_of
 from tnp.backends.cpu.layout import CONTIGUOUS_ALIGNED, Layout, layout_of
 from tnp.backends.cpu.operations import EMITTERS, emitted
 from tnp.backends.cpu.plan import Node, Plan, Unplannable
-from tnp.backends.cpu.reach import GATHERED, SCALAR, UNIT
+from tnp.backends.cpu.reach import GATHERED, SCALAR, SCRATCH, UNIT
 from tnp.backends.cpu.stats import Launches, Stats
 from tnp.core.primitive import Elementwise, Primitive, Reduction
 
@@ -47,7 +47,7 @@ _FLAGS = [
 class Kernel:
     """A compiled program and how to launch it."""
 
-    __slots__ = ("blocked", "code", "counts", "ns", "run", "slots", "slots_at", "struct")
+    __slots__ = ("blocked", "code", "counts", "guarded", "ns", "run", "slots", "slots_at", "struct")
 
     def __init__(self, program: Program, code: Compiled) -> None:
         plan = program.plan
@@ -55,6 +55,7 @@ class Kernel:
         self.slots = program.slots({**common_functions().addresses, **code.addresses})
         self.slots_at = self.slots.buffer_info()[0]
         self.run = _RUN_TYPE(common_functions().addresses["run"])
+        self.guarded = _RUN_TYPE(common_functions().addresses["guarded"])
         self.struct = Struct(f"{1 + program.operands + program.dims * (1 + program.operands)}q")
         done = [n for n in plan.nodes if n.kind != "leaf"]
         moved = program.classes.count(GATHERED)
@@ -64,6 +65,9 @@ class Kernel:
             sum(size_of(n.code) for n in plan.nodes if n.kind == "leaf" and not n.const),
             sum(size_of(plan.nodes[i].code) for i in plan.stored),
         )
+
+    def arguments(self, operands: list[Any], numbers: tuple[int, ...] = ()) -> bytes:
+        return self.struct.pack(self.slots_at, *[id(a) + DATA for a in operands], *numbers)
 
 
 def _ns(node: Node) -> float:
@@ -90,15 +94,17 @@ class _Entry:
         By the same: the next `spent` at which the background thread is asked for the kernel.
     used : int
         Moment of its last use.
+    guarded : bool
+        Its kernels compute outputs that lie on a leaf into scratch.
     """
 
-    __slots__ = ("details", "hopeless", "kernels", "ns", "ordered", "recipe", "reduction", "spent", "used")
+    __slots__ = ("details", "guarded", "hopeless", "kernels", "ns", "ordered", "recipe", "reduction", "spent", "used")
 
     def __init__(self, details: list[Any], group: Group) -> None:
         self.details = details
         self.reduction = any(isinstance(s.prim, Reduction) for s in group.steps)
         self.kernels: dict[frozenset[int], Kernel] = {}
-        self.hopeless, self.spent = False, 0.0
+        self.hopeless, self.guarded, self.spent = False, False, 0.0
         self.ordered: dict[frozenset[int], float] = {}
         self.used = 0
         self.recipe: Recipe | None = None
@@ -109,11 +115,21 @@ class _Order:
     """All that compiling a group needs, without its arrays."""
 
     def __init__(
-        self, group: Group, operands: list[Any], layout: Layout | None, aliased: frozenset[int], fast: bool
+        self,
+        group: Group,
+        operands: list[Any],
+        layout: Layout | None,
+        aliased: frozenset[int],
+        fast: bool,
+        guarded: bool,
     ) -> None:
-        how = layout.classes if layout else [SCALAR if isinstance(a, np.generic) else UNIT for a in operands]
+        how = list(layout.classes) if layout else [SCALAR if isinstance(a, np.generic) else UNIT for a in operands]
         leaves = len(group.leaves)
-        self.steps, self.aliased, self.fast = group.steps, aliased, fast
+        if guarded:
+            how[leaves:] = [SCRATCH if o in aliased else h for o, h in enumerate(how[leaves:])]
+        self.steps, self.fast = group.steps, fast
+        self.aliased = _NOWHERE if guarded else aliased
+        self.key = aliased
         self.leaves = [(a.dtype, h) for a, h in zip(operands[:leaves], how, strict=False)]
         self.outputs = [(i, out.dtype, h) for (i, out), h in zip(group.outputs, how[leaves:], strict=True)]
         self.dims, self.by_rows = (len(layout.shape), layout.by_rows) if layout else (0, False)
@@ -188,6 +204,11 @@ class CpuBackend:
 
     def run(self, group: Group) -> int:
         shape, steps, outputs = group.shape, group.steps, group.outputs
+        if group.watched:
+            group.undone = []
+            aliased = _aliased(group)
+            if aliased and guard.may_flag(group):
+                return guard.run(self, group, aliased)
         operands = group.leaves + [out for _, out in outputs]
         # Dtypes are slow to hash and quick to compare: a group is found by its primitives, then recognised
         details: list[Any] = list(map(_details_of, steps))
@@ -209,11 +230,10 @@ class CpuBackend:
         entry = self._entry(tuple(map(_prim_of, steps)), details, group)
         kernel = entry.kernels.get(_NOWHERE)
         if kernel is None or kernel.blocked:
-            kernel = self._kernel(entry, group, operands, None, size)
+            kernel = self.kernel(entry, group, operands, None, size)
             if kernel is None:
                 return self._interpret(entry, group, size, True)
-        args = kernel.struct.pack(kernel.slots_at, *[id(a) + DATA for a in operands])
-        return self._launch(kernel, args, 1, size)
+        return self.launch(kernel, kernel.arguments(operands), 1, size, kernel.run)
 
     def _run_strided(self, group: Group, operands: list[Any]) -> int:
         prims = tuple(map(_prim_of, group.steps))
@@ -233,11 +253,18 @@ class CpuBackend:
         details = [*map(_details_of, group.steps), *(a.dtype for a in operands), *layout.classes]
         details += [len(layout.shape), layout.by_rows, self.fast_math, *(i for i, _ in group.outputs)]
         entry = self._entry(prims, details, group)
-        kernel = self._kernel(entry, group, operands, layout, size)
+        kernel = self.kernel(entry, group, operands, layout, size)
         if kernel is None:
             return self._interpret(entry, group, size, False)
-        args = kernel.struct.pack(kernel.slots_at, *[id(a) + DATA for a in operands], *layout.numbers)
-        return self._launch(kernel, args, layout.rows, layout.columns)
+        return self.launch(kernel, kernel.arguments(operands, layout.numbers), layout.rows, layout.columns, kernel.run)
+
+    def guarded_entry(self, group: Group, operands: list[Any], aliased: frozenset[int]) -> "_Entry":
+        """What is known of a flat group whose blocks are stored only if they raise nothing (see `guard`)."""
+        details: list[Any] = [*map(_details_of, group.steps), *((a.dtype, isinstance(a, np.generic)) for a in operands)]
+        details += [*(i for i, _ in group.outputs), aliased, self.fast_math]
+        entry = self._entry(tuple(map(_prim_of, group.steps)), details, group)
+        entry.guarded = True
+        return entry
 
     def _entry(self, prims: tuple[Primitive, ...], details: list[Any], group: Group) -> _Entry:
         """What is known of this structure."""
@@ -263,7 +290,7 @@ class CpuBackend:
         self._entries = {p: bucket for p, bucket in self._entries.items() if bucket}
         self._count = sum(map(len, self._entries.values()))
 
-    def _kernel(
+    def kernel(
         self, entry: _Entry, group: Group, operands: list[Any], layout: Layout | None, size: int
     ) -> Kernel | None:
         """The group's kernel, if there is one or it pays to compile one now."""
@@ -280,10 +307,10 @@ class CpuBackend:
         if kernel is not None:
             return kernel
         if self.stress or expected >= self.compile_ns + (0 if is_ready() or not self.compile_ns else START_NS):
-            return self._compile(entry, _Order(group, operands, layout, aliased, self.fast_math))
+            return self._compile(entry, _Order(group, operands, layout, aliased, self.fast_math, entry.guarded))
         if spent >= entry.ordered.get(aliased, LOAD_NS - expected):
             entry.ordered[aliased] = self.compile_ns if spent < self.compile_ns else inf
-            order = _Order(group, operands, layout, aliased, self.fast_math)
+            order = _Order(group, operands, layout, aliased, self.fast_math, entry.guarded)
             background.submit(partial(self._compile, entry, order, spent >= self.compile_ns))
         return None
 
@@ -292,10 +319,10 @@ class CpuBackend:
         try:
             program = order.program()
             with self._lock:
-                kernel = entry.kernels.get(order.aliased)
+                kernel = entry.kernels.get(order.key)
                 code = None if kernel else compiler().compile(program.text, program.names, pays)
                 if code is not None:
-                    kernel = entry.kernels[order.aliased] = Kernel(program, code)
+                    kernel = entry.kernels[order.key] = Kernel(program, code)
                     self.stats.kernels.append(kernel.counts)
                     self.stats.from_disk += code.from_disk
                     self.stats.compiled += not code.from_disk
@@ -318,7 +345,8 @@ class CpuBackend:
         self.stats.interpreted += 1
         return flags
 
-    def _launch(self, kernel: Kernel, args: bytes, rows: int, columns: int) -> int:
+    def launch(self, kernel: Kernel, args: bytes, rows: int, columns: int, call: Callable[..., int]) -> int:
+        """``call(args, first row, last row, first column, last column)`` on as many threads as it is worth."""
         size, counts = rows * columns, kernel.counts
         counts.launches += 1
         counts.elements += size
@@ -327,14 +355,14 @@ class CpuBackend:
             found = [0]
 
             def chunk(c: tuple[int, int, int, int]) -> None:
-                found.append(kernel.run(args, *c))
+                found.append(call(args, *c))
 
             threads.run_chunks(chunk, _chunks(rows, columns, kernel.ns, self.stress))
             flags = 0
             for f in found:
                 flags |= f
         else:
-            flags = kernel.run(args, 0, rows, 0, columns)
+            flags = call(args, 0, rows, 0, columns)
         if self.hooks:
             seconds = time.perf_counter() - began
             for hook in self.hooks:

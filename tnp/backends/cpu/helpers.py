@@ -3,16 +3,40 @@
 _COPY = """
 define void @copy(ptr %to, ptr %from, i64 %bytes) {
 entry:
- br label %loop
-loop:
- %i = phi i64 [ 0, %entry ], [ %in, %loop ]
- %p = getelementptr i8, ptr %from, i64 %i
- %q = getelementptr i8, ptr %to, i64 %i
- %v = load i8, ptr %p
- store i8 %v, ptr %q
- %in = add i64 %i, 1
- %c = icmp ult i64 %in, %bytes
- br i1 %c, label %loop, label %done
+ br label %test32
+test32:
+ %i32 = phi i64 [ 0, %entry ], [ %in32, %move32 ]
+ %in32 = add i64 %i32, 32
+ %c32 = icmp ule i64 %in32, %bytes
+ br i1 %c32, label %move32, label %test8
+move32:
+ %p32 = getelementptr i8, ptr %from, i64 %i32
+ %q32 = getelementptr i8, ptr %to, i64 %i32
+ %v32 = load <32 x i8>, ptr %p32, align 1
+ store <32 x i8> %v32, ptr %q32, align 1
+ br label %test32
+test8:
+ %i8 = phi i64 [ %i32, %test32 ], [ %in8, %move8 ]
+ %in8 = add i64 %i8, 8
+ %c8 = icmp ule i64 %in8, %bytes
+ br i1 %c8, label %move8, label %test1
+move8:
+ %p8 = getelementptr i8, ptr %from, i64 %i8
+ %q8 = getelementptr i8, ptr %to, i64 %i8
+ %v8 = load i64, ptr %p8, align 1
+ store i64 %v8, ptr %q8, align 1
+ br label %test8
+test1:
+ %i1 = phi i64 [ %i8, %test8 ], [ %in1, %move1 ]
+ %in1 = add i64 %i1, 1
+ %c1 = icmp ule i64 %in1, %bytes
+ br i1 %c1, label %move1, label %done
+move1:
+ %p1 = getelementptr i8, ptr %from, i64 %i1
+ %q1 = getelementptr i8, ptr %to, i64 %i1
+ %v1 = load i8, ptr %p1, align 1
+ store i8 %v1, ptr %q1, align 1
+ br label %test1
 done:
  ret void
 }

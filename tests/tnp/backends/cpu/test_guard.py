@@ -1,0 +1,123 @@
+"""Groups that replace what they are made from: blocks that raise a watched flag keep their inputs."""
+
+import numpy as np
+import pytest
+
+from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group
+from tnp.backends.cpu.engine import CpuBackend
+from tnp.backends.reference import ReferenceBackend
+
+from .groups import numpy_result, same_bits, step
+
+ALL = DIVIDE | OVERFLOW | UNDERFLOW | INVALID
+DIVISION = [step(np.divide, (~0, ~1), "dd")]
+LONG = [step(np.divide, (~0, ~1), "dd"), step(np.exp, (0,), "d"), step(np.add, (1, ~2), "dd")]
+
+
+def compiling(stress):
+    backend = CpuBackend(stress=stress)
+    backend.compile_ns = 0
+    return backend
+
+
+@pytest.fixture(scope="module", params=["plain", "stress", "cold", "reference"])
+def backend(request):
+    if request.param == "reference":
+        return ReferenceBackend()
+    return CpuBackend(stress=False) if request.param == "cold" else compiling(request.param == "stress")
+
+
+def leaves_of(n, steps, zeros, shape=None):
+    rng = np.random.default_rng(n)
+    a, b = rng.uniform(0.5, 2, n), rng.uniform(0.5, 2, n)
+    b[list(zeros)] = 0.0
+    leaves = [a, b] if shape is None else [a.reshape(shape), b.reshape(shape)]
+    return leaves if steps is DIVISION else [*leaves, np.float64(1.5)]
+
+
+def undone_elements(group):
+    marked = np.zeros(int(np.prod(group.shape)), bool)
+    last = -1
+    for start, stop in group.undone:
+        assert last < start < stop <= marked.size
+        marked[start:stop] = True
+        last = stop
+    return marked
+
+
+@pytest.mark.parametrize("steps", [DIVISION, LONG], ids=["emitted", "with a loop"])
+@pytest.mark.parametrize("n", [1, 63, 1024, 1025, 5000])
+def test_flagged_blocks_keep_their_inputs(backend, steps, n):
+    for zeros in ((), (0,), (n - 1,), (n // 2, n - 1), range(n)):
+        leaves = leaves_of(n, steps, zeros)
+        kept = [np.array(x) for x in leaves]
+        other = np.empty(n)
+        outputs = [(len(steps) - 1, leaves[0]), (0, other)]
+        (expected, second), flags = numpy_result(Group(steps, kept, outputs, (n,)))
+        group = Group(steps, leaves, outputs, (n,), ALL)
+        assert backend.run(group) == flags
+        undone = undone_elements(group)
+        assert undone.any() == bool(flags)
+        assert undone[list(zeros)].all()
+        np.testing.assert_array_equal(leaves[0][undone], kept[0][undone])
+        assert (
+            same_bits(leaves[0][~undone], expected[~undone]).all() and same_bits(other[~undone], second[~undone]).all()
+        )
+        for start, stop in group.undone:  # as the caller ends it
+            parts = [x[start:stop] if isinstance(x, np.ndarray) else x for x in leaves]
+            results = [(i, out[start:stop]) for i, out in outputs]
+            backend.run(Group(steps, parts, results, (stop - start,)))
+        assert same_bits(leaves[0], expected).all() and same_bits(leaves[1], kept[1]).all()
+
+
+def test_only_blocks_are_undone():
+    engine = compiling(False)
+    leaves = leaves_of(100_000, DIVISION, (3000, 70_000))
+    group = Group(DIVISION, leaves, [(0, leaves[1])], (100_000,), ALL)
+    assert engine.run(group) == DIVIDE
+    assert 2 <= undone_elements(group).sum() <= 2048
+
+
+def test_flags_that_nobody_watches(backend):
+    leaves = leaves_of(3000, DIVISION, (1500,))
+    expected = numpy_result(Group(DIVISION, [np.array(x) for x in leaves], [(0, leaves[0])], (3000,)))[0][0]
+    for watched in (0, OVERFLOW | INVALID):
+        a = leaves[0].copy()
+        group = Group(DIVISION, [a, leaves[1]], [(0, a)], (3000,), watched)
+        assert backend.run(group) == DIVIDE and group.undone == []
+        np.testing.assert_array_equal(a, expected)
+
+
+def test_flags_do_not_pass_from_block_to_block(backend):
+    """A block after one that raised something is stored, and reports are of one run only."""
+    leaves = leaves_of(5000, DIVISION, (10,))
+    group = Group(DIVISION, leaves, [(0, leaves[0])], (5000,), ALL)
+    assert backend.run(group) == DIVIDE and group.undone
+    group.leaves[1][10] = 1.0
+    assert backend.run(group) == 0 and group.undone == []
+
+
+def test_without_a_destination_on_a_leaf_everything_is_stored(backend):
+    leaves = leaves_of(3000, DIVISION, (1500,))
+    out = np.zeros(3000)
+    group = Group(DIVISION, leaves, [(0, out)], (3000,), ALL)
+    assert backend.run(group) == DIVIDE and group.undone == [] and out[1500] == np.inf
+
+
+@pytest.mark.parametrize("layout", ["rows", "fortran", "strided", "broadcast"])
+@pytest.mark.parametrize("zeros", [(), (700,)], ids=["quiet", "flagged"])
+def test_other_layouts(backend, layout, zeros):
+    a, b = leaves_of(1400, DIVISION, zeros, (20, 70))
+    if layout == "fortran":
+        a, b = np.asfortranarray(a), np.asfortranarray(b)
+    elif layout == "strided":
+        a, b = np.repeat(a, 2, axis=1)[:, ::2], b[::-1]
+    elif layout == "broadcast":
+        b = np.ascontiguousarray(b[:, :1])
+    kept = a.copy(order="K")
+    expected, flags = numpy_result(Group(DIVISION, [kept, b], [(0, a)], (20, 70)))
+    group = Group(DIVISION, [a, b], [(0, a)], (20, 70), ALL)
+    assert backend.run(group) == flags
+    undone = undone_elements(group).reshape(20, 70)
+    assert undone.any() == bool(zeros)
+    np.testing.assert_array_equal(a, np.where(undone, kept, expected[0]))

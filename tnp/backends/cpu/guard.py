@@ -1,0 +1,95 @@
+"""Groups that replace what they are made from, and whose inputs must outlive a floating-point flag.
+
+Each block of a flat group is computed into scratch and stored only when it raised nothing that the caller watches.
+Where there is no such kernel, the whole group goes through fresh memory.
+"""
+
+import time
+from array import array
+from typing import Any
+
+import numpy as np
+
+from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group
+from tnp.backends.cpu import memory
+from tnp.backends.cpu.inner_loops import BLOCK
+from tnp.backends.cpu.layout import CONTIGUOUS_ALIGNED
+from tnp.core.primitive import Reduction
+
+_STATUS_BITS = ((INVALID, 1), (DIVIDE, 4), (OVERFLOW, 8), (UNDERFLOW, 16))
+
+
+def may_flag(group: Group) -> bool:
+    """Does anything in it compute with floats?"""
+    return any(d.kind in "fcV" for s in group.steps for d in (*s.in_dtypes, s.dtype))
+
+
+def run(backend: Any, group: Group, aliased: frozenset[int]) -> int:
+    """Compute the outputs, of which these lie on a leaf; returns the flags and says in ``group.undone`` what is not.
+
+    Parameters
+    ----------
+    backend : CpuBackend
+    group : Group
+    aliased : frozenset of int
+    """
+    size, operands = 1, group.leaves + [out for _, out in group.outputs]
+    for n in group.shape:
+        size *= n
+    flat = True
+    for a in operands:
+        if type(a) is np.ndarray:
+            flat = flat and a.shape == group.shape and a.flags.num & CONTIGUOUS_ALIGNED == CONTIGUOUS_ALIGNED
+        elif not isinstance(a, np.generic):
+            flat = False
+    if not flat or any(isinstance(s.prim, Reduction) for s in group.steps):
+        return _apart(backend, group, aliased, size)
+    entry = backend.guarded_entry(group, operands, aliased)
+    kernel = backend.kernel(entry, group, operands, None, size)
+    if kernel is None:
+        began = time.perf_counter_ns()
+        flags = _apart(backend, group, aliased, size)
+        entry.spent += time.perf_counter_ns() - began
+        return flags
+    watched = sum(bit for flag, bit in _STATUS_BITS if group.watched & flag)
+    undone: list[tuple[int, int]] = []
+
+    def call(args: bytes, _row0: int, _row1: int, first: int, last: int) -> int:
+        found = array("q", bytes(8 * (2 + (last - first) // BLOCK)))
+        flags = int(kernel.guarded(args, found.buffer_info()[0], watched, first, last))
+        undone.extend((start, min(start + BLOCK, last)) for start in found[1 : 1 + found[0]])
+        return flags
+
+    flags = int(backend.launch(kernel, kernel.arguments(operands), 1, size, call))
+    group.undone = _merged(undone)
+    return flags
+
+
+def _apart(backend: Any, group: Group, aliased: frozenset[int], size: int) -> int:
+    """Through fresh memory, copied when nothing was raised."""
+    outputs, waiting = [], []
+    for o, (i, out) in enumerate(group.outputs):
+        if o in aliased:
+            order = sorted(range(out.ndim), key=lambda d: -abs(out.strides[d]))
+            fresh = memory.empty(tuple(out.shape[d] for d in order), out.dtype).transpose(np.argsort(order))
+            outputs.append((i, fresh))
+            waiting.append((out, fresh))
+        else:
+            outputs.append((i, out))
+    flags = int(backend.run(Group(group.steps, group.leaves, outputs, group.shape)))
+    if flags & group.watched:
+        group.undone = [(0, size)]
+    else:
+        for out, fresh in waiting:
+            np.copyto(out, fresh)
+    return flags
+
+
+def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, stop in sorted(ranges):
+        if merged and merged[-1][1] == start:
+            merged[-1] = merged[-1][0], stop
+        else:
+            merged.append((start, stop))
+    return merged
