@@ -547,6 +547,7 @@ class ndarray:
     # -------------------------------------------------------------------------------------------- attributes
     @property
     def shape(self):
+        """Tuple of array dimensions."""
         nd = self._nd
         return nd.shape if nd is not None else slow_method("shape", self, ())
 
@@ -560,6 +561,7 @@ class ndarray:
 
     @property
     def dtype(self):
+        """Data type of the array's elements."""
         nd = self._nd
         return nd.dtype if nd is not None else slow_method("dtype", self, ())
 
@@ -573,16 +575,19 @@ class ndarray:
 
     @property
     def ndim(self):
+        """Number of array dimensions."""
         nd = self._nd
         return nd.ndim if nd is not None else slow_method("ndim", self, ())
 
     @property
     def size(self):
+        """Number of elements in the array."""
         nd = self._nd
         return nd.size if nd is not None else slow_method("size", self, ())
 
     @property
     def T(self):
+        """View of the transposed array."""
         if self._nd is not None and type(self) is ndarray:
             c = self._cell
             if c is None or not c.marked & UNREADABLE:
@@ -593,6 +598,7 @@ class ndarray:
         return slow_method("T", self, ())
 
     def reshape(self, *args, **kwargs):
+        """The same data with a new shape: a view where that is possible (`numpy.ndarray.reshape`)."""
         if self._nd is not None and not kwargs and type(self) is ndarray:
             c = self._cell
             if c is None or not c.marked & UNREADABLE:

@@ -101,11 +101,12 @@ def _refuse(text):
 
 def _read_only(name, getter):
     refuse = _refuse(f"attribute '{name}' of 'numpy.ndarray' objects is not writable")
-    return property(getter, refuse, refuse)
+    return property(getter, refuse, refuse, getattr(_NDARRAY, name).__doc__ or getter.__doc__)
 
 
 def _writable(name, getter, setter):
-    return property(getter, setter, _refuse(f"Cannot delete array {name}"))
+    doc = getattr(_NDARRAY, name.split()[0].replace("imaginary", "imag")).__doc__
+    return property(getter, setter, _refuse(f"Cannot delete array {name}"), doc)
 
 
 ATTRIBUTES = {
@@ -116,12 +117,22 @@ ATTRIBUTES = {
     "imag": _writable("imaginary part", views.view_attribute("imag"), views.set_part("imag")),
     "strides": _writable("strides", lambda self: real(self).strides, views.set_strides),
     "flags": property(
-        flagsobj, lambda self, value: None, _refuse("attribute 'flags' of 'numpy.ndarray' objects is not writable")
+        flagsobj,
+        lambda self, value: None,
+        _refuse("attribute 'flags' of 'numpy.ndarray' objects is not writable"),
+        _NDARRAY.flags.__doc__,
     ),
     "__array_interface__": property(interop.interface),
     "__array_finalize__": lambda self, parent, /: None,
     "__class_getitem__": classmethod(types.GenericAlias),
 }
+
+
+def _device(self):
+    """Hardware on which the memory lies: "cpu"."""
+    return "cpu"
+
+
 READ_ONLY = {
     "base": views.base_of,
     "mT": views.view_attribute("mT"),
@@ -129,7 +140,7 @@ READ_ONLY = {
     "ctypes": interop.ctypes_of,
     "itemsize": lambda self: self.dtype.itemsize,
     "nbytes": lambda self: self.size * self.dtype.itemsize,
-    "device": lambda self: "cpu",
+    "device": _device,
 }
 
 

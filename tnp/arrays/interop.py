@@ -2,6 +2,7 @@
 
 # ruff: noqa: N807
 
+import copy
 import sys
 
 import numpy as _np
@@ -48,7 +49,11 @@ def __array_ufunc__(self, raw, method, *inputs, **kwargs):
                 writable(x)
     if method == "at" and isinstance(inputs[0], ndarray):
         writable(inputs[0])
+    outs = kwargs.get("out", ())
     kwargs = {k: unwrap(v, seen) for k, v in kwargs.items()}
+    if len(outs) == 1 and isinstance(outs[0], _NDARRAY):  # NumPy's own array stays NumPy's
+        r = getattr(raw, method)(*args, **kwargs)
+        return outs[0] if r is outs[0] else rewrap(r, seen)
     if type(self) is not ndarray:  # reached by super(): other overrides among the operands are asked first
         return rewrap(_NDARRAY.__array_ufunc__(unwrap(self, seen), raw, method, *args, **kwargs), seen)
     return rewrap(getattr(raw, method)(*args, **kwargs), seen)
@@ -114,8 +119,6 @@ def __copy__(self):
 
 
 def __deepcopy__(self, memo):
-    import copy
-
     nd = real(self)
     if nd.dtype.hasobject:
         fresh = nd.copy(order="K")

@@ -61,8 +61,9 @@ def reflected(op, a, b):
 
 def inplace(op, a, b):
     """``a op= b``."""
+    short = shortcut(a, b) if op.name == "pow" and type(a) is ndarray else None
     if op.prim is not None:
-        r = bind.inplace(op.prim, a, b)
+        r = bind.inplace(op.prim, a, b) if short is None else bind.into(short, (a,), a)
         if r is not None:
             return r
     seen = []
@@ -82,20 +83,28 @@ def unary(op, a):
     return rewrap(op.plain(unwrap(a, seen)), seen)
 
 
-def power(a, b):
-    """``a ** b``: NumPy's shortcuts for the Python numbers 2, -1 and 0.5."""
+def shortcut(a, b):
+    """NumPy's shortcut for the Python numbers 2, -1 and 0.5 as exponents: a primitive, or None."""
     t = type(b)
-    op = hot_operators["pow"]
     if (t is int and (b == 2 or b == -1)) or (t is float and b == 0.5):
         kind = bind.look(a).dtype.kind
-        ufunc_ = _np.square if b == 2 and t is int else _np.reciprocal if b == -1 else _np.sqrt
-        if kind in "fc" or (ufunc_ is _np.square and kind in "iu"):
-            r = bind.elementwise(bind.PRIMITIVES[ufunc_], (a,))
-            if r is not None:
-                return r
-            seen = []
-            return rewrap(op.plain(unwrap(a, seen), b), seen)
-    return binary(op, a, b)
+        ufunc = _np.square if b == 2 and t is int else _np.reciprocal if b == -1 else _np.sqrt
+        if kind in "fc" or (ufunc is _np.square and kind in "iu"):
+            return bind.PRIMITIVES[ufunc]
+    return None
+
+
+def power(a, b):
+    """``a ** b``."""
+    prim = shortcut(a, b)
+    op = hot_operators["pow"]
+    if prim is None:
+        return binary(op, a, b)
+    r = bind.elementwise(prim, (a,))
+    if r is not None:
+        return r
+    seen = []
+    return rewrap(op.plain(unwrap(a, seen), b), seen)
 
 
 def call_ufunc(raw, args, kwargs):
