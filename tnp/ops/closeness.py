@@ -7,6 +7,7 @@ import numpy as _np
 from tnp import bind
 from tnp.host import native, run, ufunc_of
 from tnp.hot import get_lazy_from, ndarray
+from tnp.ops.views import look
 
 _WEAK = (int, float, complex)
 _isfinite, _isnan, _less_equal = ufunc_of(_np.isfinite), ufunc_of(_np.isnan), ufunc_of(_np.less_equal)
@@ -17,7 +18,7 @@ def large(*arrays):
     found = False
     for x in arrays:
         if type(x) is ndarray:
-            nd = bind.look(x)
+            nd = look(x)
             if nd.dtype.char not in bind.NUMERIC or not nd.dtype.isnative:
                 return False
             found = found or nd.size >= get_lazy_from()
@@ -34,7 +35,7 @@ def close(a, b, rtol, atol, equal_nan):
         return None
     x, y = a, b
     if type(y) is ndarray:
-        kind = bind.look(y).dtype
+        kind = look(y).dtype
         wide = _np.result_type(kind, 1.0)
         if wide != kind:
             y = y.astype(wide)
@@ -59,7 +60,7 @@ def _allclose(a, b, rtol=1.0e-5, atol=1.0e-8, equal_nan=False):
 
 def _array_equal(a1, a2, equal_nan=False):
     if type(a1) is ndarray and type(a2) is ndarray and not equal_nan and large(a1, a2):
-        if bind.look(a1).shape != bind.look(a2).shape:
+        if look(a1).shape != look(a2).shape:
             return False
         return bool((a1 == a2).all())
     return run(_np.array_equal, (a1, a2, equal_nan), {})
@@ -69,7 +70,7 @@ def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """`numpy.nan_to_num` of a copy: three selections."""
     if type(x) is not ndarray or copy is not True or not large(x):
         return None
-    dtype = bind.look(x).dtype
+    dtype = look(x).dtype
     if dtype.char not in "fd":
         return None
     limits = _np.finfo(dtype)

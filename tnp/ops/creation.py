@@ -7,6 +7,7 @@ from tnp.backends.cpu.threads import run_chunks
 from tnp.host import native, run
 from tnp.hot import ndarray, wrap
 from tnp.ops.memory import adopt, pooled, rows
+from tnp.ops.views import look
 
 _ABSENT = _np._NoValue
 _PLAIN = frozenset({int, float, complex, bool})
@@ -109,7 +110,7 @@ def _like(a, dtype, order, subok, shape):
     """Memory of the pool for an array like `a`, or None: NumPy makes the array."""
     if type(a) is not ndarray:
         return None
-    nd = bind.look(a)
+    nd = look(a)
     if order == "K" or order == "A":
         if not nd.flags.c_contiguous:
             return None
@@ -120,7 +121,7 @@ def _like(a, dtype, order, subok, shape):
 def _of_pending(raw, a, args, kwargs):
     """``raw(a, ...)``, which asks only for the form of `a`: pending content need not be computed."""
     if type(a) is ndarray and a._nd is None:
-        return wrap(raw(bind.look(a), *args, **kwargs))
+        return wrap(raw(look(a), *args, **kwargs))
     return run(raw, (a, *args), kwargs)
 
 
@@ -165,7 +166,7 @@ def copied(x, order):
     """An independent copy of `x`, recorded; None if it has to be made at once. `order` is "C" or "K"."""
     if x._nd is not None and x._nd.size < bind.hot.get_lazy_from():
         return None
-    nd = bind.look(x)
+    nd = look(x)
     if order == "C" and not nd.flags.c_contiguous:
         return None
     return bind.cast(x, nd.dtype)
@@ -204,7 +205,7 @@ def _asking(raw, order):
         if "like" in kwargs:
             return None
         if type(a) is ndarray and not args and not kwargs:
-            nd = bind.look(a)
+            nd = look(a)
             fits = order is None or (nd.flags.c_contiguous and nd.ndim > 0)
             if fits:
                 if dtype is None or nd.dtype == dtype:

@@ -6,20 +6,21 @@ from tnp import bind
 from tnp.core.elementwise import PRIMITIVES
 from tnp.host import native, run
 from tnp.hot import ndarray
+from tnp.ops.views import look
 
 _ABSENT = _np._NoValue
 
 
 def _difference(a, axis):
     """``a[1:] - a[:-1]`` along an axis, recorded (`!=` for booleans); None if it has to run at once."""
-    prim = PRIMITIVES[_np.not_equal if bind.look(a).dtype.char == "?" else _np.subtract]
+    prim = PRIMITIVES[_np.not_equal if look(a).dtype.char == "?" else _np.subtract]
     lead = (slice(None),) * axis
     return bind.elementwise(prim, (a[(*lead, slice(1, None))], a[(*lead, slice(None, -1))]))
 
 
 def _diff(a, n=1, axis=-1, prepend=_ABSENT, append=_ABSENT):
     if type(a) is ndarray and prepend is _ABSENT and append is _ABSENT and type(n) is int and type(axis) is int:
-        nd = bind.look(a)
+        nd = look(a)
         ndim = nd.ndim
         # (strides along an axis of one element depend on how NumPy came by them)
         if n > 0 and -ndim <= axis < ndim and (nd.flags.c_contiguous or nd.shape[axis] > n + 1):
@@ -37,7 +38,7 @@ def _ediff1d(ary, to_end=None, to_begin=None):
     if type(ary) is ndarray and to_end is None and to_begin is None:
         flat = ary.ravel()
         r = None
-        if type(flat) is ndarray and bind.look(flat).size > 1:
+        if type(flat) is ndarray and look(flat).size > 1:
             r = bind.elementwise(PRIMITIVES[_np.subtract], (flat[1:], flat[:-1]))
         if r is not None:
             return r

@@ -7,6 +7,7 @@ from tnp.core.elementwise import PRIMITIVES
 from tnp.host import DONE, native, run
 from tnp.hot import get_lazy_from, ndarray, writable
 from tnp.ops import reductions
+from tnp.ops.views import look
 
 _ABSENT = _np._NoValue
 _BOOL = _np.dtype(bool)
@@ -19,8 +20,8 @@ def set_mask(x, mask, value):
     """
     if x._nd is not None and mask._nd is not None:
         return None
-    nd = bind.look(x)
-    m = bind.look(mask)
+    nd = look(x)
+    m = look(mask)
     if m.dtype != _BOOL or m.shape != nd.shape or nd.size < get_lazy_from() or not _exact(value, nd.dtype):
         return None
     return bind.select(mask, nd.dtype.type(value), x, x)
@@ -61,7 +62,7 @@ for _name in _NAMES.split():
 def _count_nonzero(a, axis=None, *, keepdims=False):
     """Pending content is counted as it is computed; in memory, NumPy's own loop is as fast."""
     if type(a) is ndarray and a._nd is None:
-        kind = bind.look(a).dtype
+        kind = look(a).dtype
         found = (
             a
             if kind.char == "?"

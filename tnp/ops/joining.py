@@ -12,6 +12,7 @@ from tnp.host import native, run
 from tnp.hot import get_lazy_from, ndarray, real
 from tnp.lazy.schedule import lock
 from tnp.ops.memory import adopt, adopt_storage, copy, pooled
+from tnp.ops.views import look
 
 _ABSENT = _np._NoValue
 
@@ -54,7 +55,7 @@ def operands(arrays):
     for x in arrays:
         if type(x) is not ndarray:
             return None
-        nd = bind.look(x)
+        nd = look(x)
         d = nd.dtype
         if not nd.flags.c_contiguous or d.char not in bind.NUMERIC or not d.isnative:
             return None
@@ -210,7 +211,7 @@ def _append(arr, values, axis=None):
             looks, dtype = found
             if axis is None:
                 flat = (arr.reshape(-1), values.reshape(-1))
-                r = _along(flat, 0, [bind.look(x) for x in flat], dtype, _same)
+                r = _along(flat, 0, [look(x) for x in flat], dtype, _same)
             else:
                 r = _along((arr, values), axis, looks, dtype, _same) if type(axis) is int else None
             if r is not None:
@@ -231,7 +232,7 @@ native(_append, _np.append, "append")
 def _roll(a, shift, axis=None):
     """`numpy.roll` by one shift: two copies."""
     if type(a) is ndarray and type(shift) is int and (axis is None or type(axis) is int):
-        nd = bind.look(a)
+        nd = look(a)
         if nd.flags.c_contiguous and nd.ndim and (axis is None or -nd.ndim <= axis < nd.ndim) and nd.size:
             full = pooled(nd.shape, nd.dtype)
             if full is not None:
@@ -253,23 +254,6 @@ def _rolled(dest, src, shift, axis):
         copy(dest[(*lead, slice(None, shift))], src[(*lead, slice(n - shift, None))])
 
 
-def _repeat(a, repeats, axis=None):
-    """`numpy.repeat` by one number: every element to that many places."""
-    if type(a) is ndarray and type(repeats) is int and repeats >= 0 and (axis is None or type(axis) is int):
-        nd = bind.look(a)
-        if nd.flags.c_contiguous and nd.ndim and (axis is None or -nd.ndim <= axis < nd.ndim) and nd.size:
-            shape = (nd.size,) if axis is None else nd.shape
-            along = 0 if axis is None else axis % nd.ndim
-            before, n, after = shape[:along], shape[along], shape[along + 1 :]
-            full = pooled((*before, n * repeats, *after), nd.dtype)
-            if full is not None:
-                src = real(a).reshape((*before, n, 1, *after))
-                copy(full.reshape((*before, n, repeats, *after)), src)
-                src = None
-                return adopt(full)
-    return run(_np.repeat, (a, repeats, axis), {})
-
-
 def _sizes(counts):
     return all([type(k) is int and k >= 0 for k in counts])  # noqa: C419 - compiled, a generator is slower
 
@@ -277,7 +261,7 @@ def _sizes(counts):
 def _tile(A, reps):
     if type(A) is ndarray and (type(reps) is int or type(reps) is tuple):
         counts = (reps,) if type(reps) is int else reps
-        nd = bind.look(A)
+        nd = look(A)
         if nd.flags.c_contiguous and nd.size and _sizes(counts) and counts != (1,) * len(counts):
             ndim = max(nd.ndim, len(counts))
             shape = (1,) * (ndim - nd.ndim) + nd.shape
@@ -293,7 +277,6 @@ def _tile(A, reps):
 
 
 native(_roll, _np.roll, "roll")
-native(_repeat, _np.repeat, "repeat")
 native(_tile, _np.tile, "tile")
 
 
@@ -302,6 +285,5 @@ def _direct(name):
     native(lambda *args, **kwargs: run(raw, args, kwargs), raw, name)
 
 
-_direct("block")
-_direct("pad")
-METHODS = {"repeat": native(lambda a, repeats, axis=None: _repeat(a, repeats, axis), _np.ndarray.repeat, "repeat")}
+for _name in ("block", "pad", "repeat"):
+    _direct(_name)

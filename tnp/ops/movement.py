@@ -2,10 +2,9 @@
 
 import numpy as _np
 
-from tnp import bind
 from tnp.host import native, run
 from tnp.hot import ndarray
-from tnp.ops.views import pending_view
+from tnp.ops.views import look, pending_view
 
 _NDARRAY = _np.ndarray
 _ABSENT = _np._NoValue
@@ -16,7 +15,7 @@ def moved(x, raw, args, kwargs):
     if x._nd is not None:
         return None
     if raw in _COPYING:
-        raw, args, kwargs = _COPYING[raw](bind.look(x) if x._place is None else x._place.nd, args, kwargs)
+        raw, args, kwargs = _COPYING[raw](look(x) if x._place is None else x._place.nd, args, kwargs)
         if raw is None:
             return None
         try:

@@ -7,6 +7,7 @@ from tnp.host import native, ufunc_of
 from tnp.hot import ndarray
 from tnp.ops import reductions
 from tnp.ops.closeness import large
+from tnp.ops.views import look
 
 _ABSENT = _np._NoValue
 _isnan, _logical_not = ufunc_of(_np.isnan), ufunc_of(_np.logical_not)
@@ -21,7 +22,7 @@ def _without_nan(a, value):
     """`a` with `value` for NaN, and where the NaNs are, both recorded; None if NumPy should do it."""
     if type(a) is not ndarray or not large(a):
         return None
-    dtype = bind.look(a).dtype
+    dtype = look(a).dtype
     if dtype.char not in "fd":
         return None
     mask = _isnan(a)
@@ -82,7 +83,7 @@ def nanvar(
     if found is None:
         return None
     filled, mask = found
-    zero = bind.look(filled).dtype.type(0)
+    zero = look(filled).dtype.type(0)
     count = _present(mask, axis, True)
     if count is None or (_nd(count) - ddof <= 0).any():
         return None
@@ -116,12 +117,21 @@ def _nanstd(
 
 
 def _extreme(ufunc, worst, plain):
-    """nanmax, nanmin. Which of two zeros or NaNs fmax keeps depends on its loop: such results are left to NumPy."""
+    """nanmax, nanmin of what is pending; in memory, one pass of fmax is NumPy's.
+
+    Which of two zeros or NaNs fmax keeps depends on its loop: such results are left to NumPy, too.
+    """
 
     def function(a, axis=None, out=None, keepdims=_ABSENT, initial=_ABSENT, where=_ABSENT):
-        if out is not None or initial is not _ABSENT or where is not _ABSENT or type(a) is not ndarray:
+        if (
+            out is not None
+            or initial is not _ABSENT
+            or where is not _ABSENT
+            or type(a) is not ndarray
+            or a._nd is not None
+        ):
             return None
-        if bind.look(a).dtype.kind in "biu":
+        if look(a).dtype.kind in "biu":
             return plain.native(a, axis, None, keepdims)
         found = _without_nan(a, worst)
         r = None if found is None else bind.reduce(ufunc, found[0], axis, _kept(keepdims))

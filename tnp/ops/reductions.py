@@ -9,6 +9,7 @@ from tnp import bind
 from tnp.core.elementwise import PRIMITIVES
 from tnp.host import native
 from tnp.hot import ndarray
+from tnp.ops.views import look
 
 _ABSENT = _np._NoValue
 _LOGICAL = (_np.logical_or, _np.logical_and)
@@ -17,13 +18,15 @@ _INT, _UINT = _np.dtype(_np.int_), _np.dtype(_np.uint)
 
 def reduce(ufunc, a, axis, keepdims, dtype=None):
     """`bind.reduce`, with the dtypes that NumPy chooses for sums of narrow integers, whose order is all the same."""
-    kind = bind.look(a).dtype
+    kind = look(a).dtype
     if ufunc is _np.add or ufunc is _np.multiply:
         if dtype is not None:
             dtype = _np.dtype(dtype)
             if dtype == kind:
                 dtype = None
         if kind.kind in "biu" and (kind.itemsize < 8 or dtype is not None):
+            if a._nd is not None:  # in memory: widening it block by block is what NumPy does well
+                return None
             wide = dtype if dtype is not None else _UINT if kind.kind == "u" else _INT
             if wide.kind not in "iu" or wide.itemsize < 8 or not wide.isnative:
                 return None
@@ -87,9 +90,9 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=_ABSENT, *, where=_ABSENT)
     """`numpy.mean` as NumPy does it: the sum, divided by the count in the dtype of the sum."""
     if type(a) is not ndarray or out is not None or dtype is not None or where is not _ABSENT:
         return None
-    kind = bind.look(a).dtype
+    kind = look(a).dtype
     if kind.kind in "biu":
-        if not _exact_sum(a, kind):
+        if a._nd is not None or not _exact_sum(a, kind):
             return None
         a = bind.cast(a, _np.dtype(float))
     elif kind.char not in "fdFD":
@@ -100,7 +103,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=_ABSENT, *, where=_ABSENT)
 
 def _exact_sum(a, kind):
     """Is every sum of these integers exact in float64, so that its order is all the same?"""
-    return kind.itemsize <= 4 and bind.look(a).size << (8 * kind.itemsize) <= 1 << 53
+    return kind.itemsize <= 4 and look(a).size << (8 * kind.itemsize) <= 1 << 53
 
 
 def _divide(total, count):
@@ -120,7 +123,7 @@ def var(
     """`numpy.var` as NumPy does it: mean of the squared deviations from the mean, in two passes."""
     if type(a) is not ndarray or out is not None or dtype is not None or mean is not _ABSENT:
         return None
-    if where is not _ABSENT or correction is not _ABSENT or bind.look(a).dtype.char not in "fd":
+    if where is not _ABSENT or correction is not _ABSENT or look(a).dtype.char not in "fd":
         return None
     total = bind.reduce(_np.add, a, axis, True)
     if total is None:
@@ -160,7 +163,7 @@ native(_extreme(_np.minimum), _np.amin, "amin")
 
 
 def _ptp(a, axis=None, out=None, keepdims=_ABSENT):
-    if type(a) is not ndarray or out is not None or bind.look(a).dtype.kind not in "iuf":
+    if type(a) is not ndarray or out is not None or look(a).dtype.kind not in "iuf":
         return None
     high = bind.reduce(_np.maximum, a, axis, keepdims is not _ABSENT and keepdims)
     low = None if high is None else bind.reduce(_np.minimum, a, axis, keepdims is not _ABSENT and keepdims)
@@ -175,7 +178,7 @@ def _average(a, axis=None, weights=None, returned=False, *, keepdims=_ABSENT):
         return mean.native(a, axis, keepdims=keepdims)
     if type(weights) is not ndarray:
         return None
-    x, w = bind.look(a), bind.look(weights)
+    x, w = look(a), look(weights)
     if x.dtype.char not in "fd" or w.dtype != x.dtype or w.shape != x.shape:
         return None
     keep = keepdims is not _ABSENT and keepdims

@@ -7,6 +7,7 @@ from tnp.backends.cpu.threads import num_threads, run_chunks
 from tnp.host import native, run
 from tnp.hot import ndarray, real
 from tnp.ops.memory import THREADED, adopt, cuts, pooled
+from tnp.ops.views import look
 
 _ABSENT = _np._NoValue
 
@@ -15,7 +16,7 @@ def scanned(ufunc, a, axis, dtype):
     """``ufunc.accumulate(a, axis, dtype)`` of a large array with several lines; None if NumPy should do it."""
     if type(a) is not ndarray or type(axis) is not int or num_threads() == 1:
         return None
-    nd = bind.look(a)
+    nd = look(a)
     if nd.ndim < 2 or not -nd.ndim <= axis < nd.ndim or nd.nbytes < THREADED or not nd.flags.c_contiguous:
         return None
     kind = _loop(ufunc, nd.dtype, dtype)

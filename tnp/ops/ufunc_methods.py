@@ -6,6 +6,7 @@ from tnp import bind
 from tnp.core.elementwise import PRIMITIVES, REDUCTIONS
 from tnp.hot import get_lazy_from, ndarray
 from tnp.ops import reductions, scans
+from tnp.ops.views import look
 
 _ABSENT = _np._NoValue
 
@@ -32,9 +33,9 @@ def _outer(raw, A, B, /):
     prim = PRIMITIVES.get(raw)
     if prim is None or raw.nin != 2 or type(A) is not ndarray or type(B) is not ndarray:
         return None
-    if bind.look(A).size < get_lazy_from() and bind.look(B).size < get_lazy_from():
+    if look(A).size < get_lazy_from() and look(B).size < get_lazy_from():
         return None
-    return bind.elementwise(prim, (A[(..., *(None,) * bind.look(B).ndim)], B))
+    return bind.elementwise(prim, (A[(..., *(None,) * look(B).ndim)], B))
 
 
 METHODS = {"reduce": _reduce, "accumulate": _accumulate, "outer": _outer}
