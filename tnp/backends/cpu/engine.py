@@ -30,11 +30,9 @@ from tnp.core.primitive import Elementwise, Primitive, Reduction
 
 MOST_KERNELS = 2000
 ALIGNMENT = 64  # elements; chunks begin at multiples, where NumPy's loops begin a vector
-THREADED_NS = 50_000  # work that is worth waking another thread
 COMPILE_NS = 10_000_000  # what compiling costs
 LOAD_NS = 2_000_000  # what a kernel from disk costs
 START_NS = 300_000_000  # the compiler's own start
-CHUNK_NS = 20_000_000  # at most in one call, so that an interrupt acts soon
 # Where an array keeps its data pointer, and a NumPy scalar its value: behind the object's header
 DATA = object.__basicsize__
 
@@ -351,7 +349,7 @@ class CpuBackend:
         counts.launches += 1
         counts.elements += size
         began = time.perf_counter() if self.hooks else 0.0
-        if kernel.ns * size > THREADED_NS or self.stress:
+        if kernel.ns * size > threads.WORTH_NS or self.stress:
             found = [0]
 
             def chunk(c: tuple[int, int, int, int]) -> None:
@@ -399,11 +397,8 @@ def _aliased(group: Group) -> frozenset[int]:
 
 def _chunks(rows: int, columns: int, ns: float, stress: bool) -> list[tuple[int, int, int, int]]:
     """Pieces of about equal size for the threads, first and last row, first and last column."""
-    if stress:
-        step = ALIGNMENT
-    else:
-        share = -(-rows * columns // threads.num_threads())
-        step = max(1, min(share, int(CHUNK_NS / ns)))
+    size = rows * columns
+    step = ALIGNMENT if stress else max(1, -(-size // threads.pieces(ns * size, threads.num_threads())))
     if rows > 1 and (stress or rows >= 4 * threads.num_threads()):
         some = max(1, step // columns)
         return [(r, min(rows, r + some), 0, columns) for r in range(0, rows, some)]

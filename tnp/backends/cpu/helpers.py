@@ -65,6 +65,7 @@ _MOVE = """
 define void @NAME(ptr %block, ptr %base, ptr %shape, ptr %strides, i64 %nd, i64 %start, i64 %n, i64 %size) {
 entry:
  %index = alloca i64, i64 64
+ %mover = call ptr @chosen_NAME(ptr %strides, i64 %nd, i64 %size)
  %last = sub i64 %nd, 1
  %sp = getelementptr i64, ptr %strides, i64 %last
  %step = load i64, ptr %sp
@@ -100,8 +101,9 @@ run:
  %outer = getelementptr i8, ptr %base, i64 %at
  %skip = mul i64 %done, %size
  %inner = getelementptr i8, ptr %block, i64 %skip
- switch i64 %size, label %moved [CASES ]
-LOOPSmoved:
+ call void %mover(ptr %inner, ptr %outer, i64 %count, i64 %step)
+ br label %moved
+moved:
  %donen = add i64 %done, %count
  %more = icmp ult i64 %donen, %n
  br i1 %more, label %wrap, label %exit
@@ -137,28 +139,105 @@ exit:
 }
 """
 
-_LOOP = """moveSIZE:
- %kSIZE = phi i64 [ 0, %run ], [ %knSIZE, %moveSIZE ]
- %oSIZE = phi ptr [ %outer, %run ], [ %onSIZE, %moveSIZE ]
- %bSIZE = getelementptr TYPE, ptr %inner, i64 %kSIZE
- %vSIZE = load TYPE, ptr %FROMSIZE, align 1
- store TYPE %vSIZE, ptr %TOSIZE, align 1
- %onSIZE = getelementptr i8, ptr %oSIZE, i64 %step
- %knSIZE = add i64 %kSIZE, 1
- %kcSIZE = icmp ult i64 %knSIZE, %count
- br i1 %kcSIZE, label %moveSIZE, label %moved
+# ``count`` elements, ``step`` bytes apart in the array, side by side in the block: vectors while there are enough
+_RUN = """
+define internal void @NAME_HOW_SIZE(ptr %block, ptr %array, i64 %count, i64 %step) {
+entry:
+ br label %test
+test:
+ %i = phi i64 [ 0, %entry ], [ %in, %wide ]
+ %in = add i64 %i, LANES
+ %needed = add i64 %in, SPARE
+ %enough = icmp ule i64 %needed, %count
+ br i1 %enough, label %wide, label %rest
+wide:
+ %skip = mul i64 %i, %step
+ %a = getelementptr i8, ptr %array, i64 %skip
+ %b = getelementptr TYPE, ptr %block, i64 %i
+WIDE br label %test
+rest:
+ %j = phi i64 [ %i, %test ], [ %jn, %one ]
+ %more = icmp ult i64 %j, %count
+ br i1 %more, label %one, label %done
+one:
+ %skip1 = mul i64 %j, %step
+ %a1 = getelementptr i8, ptr %array, i64 %skip1
+ %b1 = getelementptr TYPE, ptr %block, i64 %j
+ %single = load TYPE, ptr FROM1, align 1
+ store TYPE %single, ptr TO1, align 1
+ %jn = add i64 %j, 1
+ br label %rest
+done:
+ ret void
+}
 """
-
+_BYTES = 32  # of a vector
 _SIZES = (1, 2, 4, 8, 16)
+_HOWS = {"same": 0, "unit": 1, "pairs": 2, "reversed": -1}  # by the step, in elements; otherwise: "any"
 NAMES = ("copy", "pad", "gather", "scatter")
 
 
 def module_text() -> str:
     """IR of all helpers."""
     parts = [_COPY]
-    for name, source, target in (("gather", "o", "b"), ("scatter", "b", "o")):
-        loop = _LOOP.replace("FROM", source).replace("TO", target)
-        loops = "".join(loop.replace("SIZE", str(s)).replace("TYPE", f"i{8 * s}") for s in _SIZES)
-        cases = "".join(f" i64 {s}, label %move{s}" for s in _SIZES)
-        parts.append(_MOVE.replace("NAME", name).replace("CASES", cases).replace("LOOPS", loops))
+    for name in ("gather", "scatter"):
+        parts += [_run(name, how, size) for size in _SIZES for how in [*_hows(name, size), "any"]]
+        parts += [_chosen(name), _MOVE.replace("NAME", name)]
     return "".join(parts)
+
+
+def _hows(name: str, size: int) -> list[str]:
+    """The steps that have a function of their own (each costs compile time)."""
+    return ["unit"] if name == "scatter" else list(_HOWS) if size in (4, 8) else ["unit", "same"]
+
+
+def _chosen(name: str) -> str:
+    """A function that says which run fits the step along the last dimension."""
+    text = f"define internal ptr @chosen_{name}(ptr %strides, i64 %nd, i64 %size) {{\nentry:\n"
+    text += " %last = sub i64 %nd, 1\n %p = getelementptr i64, ptr %strides, i64 %last\n %step = load i64, ptr %p\n"
+    cases = "".join(f" i64 {size}, label %size{size}" for size in _SIZES[:-1])
+    text += f" switch i64 %size, label %size{_SIZES[-1]} [{cases} ]\n"
+    for size in _SIZES:
+        text += f"size{size}:\n"
+        found = f"@{name}_any_{size}"
+        for how in _hows(name, size):
+            text += f" %{how}{size} = icmp eq i64 %step, {_HOWS[how] * size}\n"
+            text += f" %f{how}{size} = select i1 %{how}{size}, ptr @{name}_{how}_{size}, ptr {found}\n"
+            found = f"%f{how}{size}"
+        text += f" ret ptr {found}\n"
+    return text + "}\n"
+
+
+def _run(name: str, how: str, size: int) -> str:
+    scalar, lanes = f"i{8 * size}", _BYTES // size
+    wide, both = f"<{lanes} x {scalar}>", f"<{2 * lanes} x {scalar}>"
+    source, target = ("%a", "%b") if name == "gather" else ("%b", "%a")
+
+    def picked(type_: str, value: str, order: list[int]) -> str:
+        mask = ", ".join(f"i32 {k}" for k in order)
+        return f" %v = shufflevector {type_} {value}, {type_} poison, <{lanes} x i32> <{mask}>\n"
+
+    lines = ""
+    if how == "unit":
+        lines = f" %v = load {wide}, ptr {source}, align 1\n"
+    elif how == "same":
+        lines = f" %s = load {scalar}, ptr %a, align 1\n %w = insertelement {wide} poison, {scalar} %s, i32 0\n"
+        lines += picked(wide, "%w", [0] * lanes)
+    elif how == "pairs":
+        lines = f" %w = load {both}, ptr %a, align 1\n" + picked(both, "%w", list(range(0, 2 * lanes, 2)))
+    elif how == "reversed":
+        lines = f" %low = getelementptr i8, ptr %a, i64 {size - _BYTES}\n %w = load {wide}, ptr %low, align 1\n"
+        lines += picked(wide, "%w", list(range(lanes))[::-1])
+    if lines:
+        lines += f" store {wide} %v, ptr {target}, align 1\n"
+    else:  # a loop unrolled
+        lanes = 4
+        for k in range(lanes):
+            at = f" %s{k} = mul i64 %step, {k}\n %a_{k} = getelementptr i8, ptr %a, i64 %s{k}\n"
+            at += f" %b_{k} = getelementptr {scalar}, ptr %b, i64 {k}\n"
+            lines += at + f" %v{k} = load {scalar}, ptr {source}_{k}, align 1\n"
+            lines += f" store {scalar} %v{k}, ptr {target}_{k}, align 1\n"
+    text = _RUN.replace("NAME", name).replace("HOW", how).replace("SIZE", str(size)).replace("TYPE", scalar)
+    text = text.replace("LANES", str(lanes)).replace("WIDE", lines)
+    text = text.replace("SPARE", "1" if how == "pairs" else "0")  # a vector's last element must lie before another's
+    return text.replace("FROM1", source + "1").replace("TO1", target + "1")

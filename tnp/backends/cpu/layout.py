@@ -6,7 +6,11 @@ import numpy as np
 
 from tnp.backends.cpu.reach import GATHERED, ROW, SCALAR, UNIT
 
-SHORTEST_ROW = 48  # elements; operands with shorter rows are gathered instead
+SHORTEST_ROW = 48  # elements
+# Nanoseconds, measured: a row costs this much for each operand; where there are no rows, operands that do not lie
+# side by side are copied to scratch, each row at so much for the beginning and for an element
+ROW_NS = 40.0
+FILL_NS, COPY_NS = (20.0, 0.1), (30.0, 0.2)  # of one value, of a row
 CONTIGUOUS_ALIGNED = 0x101  # of ndarray.flags.num
 
 
@@ -65,7 +69,7 @@ def layout_of(operands: list[Any], shape: tuple[int, ...], flat: bool, first_out
             merged.append(n)
             for s, t in zip(steps, strides, strict=True):
                 s.append(t[d])
-    by_rows = not flat and len(merged) > 1 and merged[-1] >= SHORTEST_ROW
+    by_rows = not flat and len(merged) > 1 and _rows_pay(operands, steps, merged)
     classes = tuple(
         UNIT if k >= first_output and not merged and a.flags.aligned else _reach(a, s, merged, by_rows)
         for k, (a, s) in enumerate(zip(operands, steps, strict=True))
@@ -76,6 +80,20 @@ def layout_of(operands: list[Any], shape: tuple[int, ...], flat: bool, first_out
         layout.shape = tuple(merged) or (1,)
         layout.numbers = (*layout.shape, *(n for own in steps for n in own or (0,)))
     return layout
+
+
+def _rows_pay(operands: list[Any], steps: list[list[int]], shape: list[int]) -> bool:
+    """Is it faster to go row by row than to gather the operands that would allow it?"""
+    if shape[-1] < SHORTEST_ROW:
+        return False
+    gathering = 0.0
+    for a, own in zip(operands, steps, strict=True):
+        if _reach(a, own, shape, False) == GATHERED:
+            how = _reach(a, own, shape, True)
+            if how != GATHERED:
+                start, each = FILL_NS if how == ROW else COPY_NS
+                gathering += start + each * shape[-1]
+    return gathering > ROW_NS * len(operands)
 
 
 def _strides(a: Any, shape: tuple[int, ...]) -> list[int]:

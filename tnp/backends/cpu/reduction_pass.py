@@ -29,8 +29,6 @@ from tnp.backends.cpu.reduction_order import ENDLESS, Job
 from tnp.core.primitive import cast_p
 
 MOST_KERNELS = 1000
-THREADED_NS = 50_000  # work that is worth waking another thread
-CHUNK_NS = 20_000_000  # at most in one call, so that an interrupt acts soon
 PIECE = 1 << 16  # elements of a long row that one thread takes at a time
 WIDEST_PACKED = 256  # columns; shorter rows are computed several at a time
 DATA = object.__basicsize__  # where an array object keeps its data pointer, and a scalar its value
@@ -212,7 +210,7 @@ class Pass:
         for j, buffer in enumerate(buffers):
             task[walks.HEADER + walks.FOLD_SLOTS * j + walks.OUT] = _address(buffer)
         ns = (kernel.ns + 0.3 * len(self.jobs)) * size
-        workers = threads.num_threads() if stress or ns > THREADED_NS else 1
+        workers = threads.num_threads() if stress or ns > threads.WORTH_NS else 1
         at = task.buffer_info()[0]
         if letters[-1] == "K":
             for buffer, value in zip(buffers, self.identities, strict=True):
@@ -331,7 +329,7 @@ def _numpy_flags(status: int) -> int:
 
 def _cuts(count: int, workers: int, ns: float, multiple: int) -> list[tuple[int, int]]:
     """0 ... count in pieces for the threads, of multiples of ``multiple``."""
-    pieces = max(1, min(-(-count // multiple), max(workers if workers == 1 else 2 * workers, int(ns / CHUNK_NS))))
+    pieces = max(1, min(-(-count // multiple), threads.pieces(ns, workers)))
     step = -(-count // (pieces * multiple)) * multiple
     return [(a, min(count, a + step)) for a in range(0, count, step)]
 

@@ -11,6 +11,11 @@ from collections.abc import Callable, Iterable
 from queue import SimpleQueue
 from typing import Any
 
+WORTH_NS = 100_000.0  # work for which another thread is woken: it comes 20 to 60 microseconds later
+_SHORTEST_NS = 25_000.0  # of a chunk; beginning one costs about two microseconds
+_LONGEST_NS = 2_000_000.0  # of a chunk where a thread may have to wait for another one's last
+_UNINTERRUPTED_NS = 20_000_000.0  # of any chunk, so that an interrupt acts soon
+
 
 class _Job:
     """One call of `run_chunks`. Whoever has time takes chunks from the left until there are none.
@@ -129,6 +134,20 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+def pieces(ns: float, threads: int) -> int:
+    """Into how many chunks work is best cut, so that threads that began late or were held up end together.
+
+    Parameters
+    ----------
+    ns : float
+        What all of it takes one thread.
+    threads : int
+    """
+    if threads == 1:
+        return 1 + int(ns / _UNINTERRUPTED_NS)
+    return max(threads, int(ns / min(max(ns / (8 * threads), _SHORTEST_NS), _LONGEST_NS)))
 
 
 def run_chunks(fn: Callable[[Any], object], chunks: Iterable[Any]) -> None:

@@ -149,6 +149,27 @@ def test_one_step_to_several_destinations(engine):
     check(engine, Group([cast_step(~0, D, D)], [x], moved, (1100,)))
 
 
+@pytest.mark.parametrize("dtype", ["?", "e", "f", "d", "D"])
+@pytest.mark.parametrize("by", [1, 2, -1, 3, -2, 0])
+def test_gathered_and_scattered_at_every_step(engine, dtype, by):
+    """The last elements of a view are the last of their memory, and a row may end anywhere in a block."""
+    kind = np.dtype(dtype)
+    flip = step(np.logical_not if dtype == "?" else np.negative, (~0,), dtype)
+    for rows, n in ((1, 1), (1, 5), (1, 1100), (40, 3), (40, 33), (7, 47), (3, 700)):
+        space = hostile(kind, rows * (n * max(1, abs(by)) + 2)).reshape(rows, -1)
+        if by == 0:
+            x = np.broadcast_to(space[:, :1], (rows, n))
+        else:
+            x = space[:, -1 - abs(by) * (n - 1) :: by] if by > 0 else space[:, abs(by) * (n - 1) :: by][:, :n]
+        assert x.shape == (rows, n)
+        for out in (
+            np.empty((rows, n), kind),
+            np.empty((rows, 2 * n), kind)[:, ::2],
+            np.empty((rows, n), kind)[:, ::-1],
+        ):
+            check(engine, Group([flip], [x], [(0, out)], (rows, n)), f"{rows} rows of {n}")
+
+
 def test_subclasses_are_memory_like_any_other(engine):
     a = hostile(D, 70).view(np.recarray)
     check(engine, Group([double(np.multiply, ~0, ~1)], [a, a[::2].repeat(2)], [(0, np.empty(70))], (70,)))

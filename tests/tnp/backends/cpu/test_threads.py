@@ -210,3 +210,14 @@ def test_the_environment_sets_the_number(monkeypatch, text, want):
     monkeypatch.setenv("TNP_NUM_THREADS", text)
     assert threads._configured() == (want or threads._available())
     assert threads._available() >= 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 8])
+def test_work_is_cut_finely_enough_but_not_finer(n):
+    for ns in (1e3, 1.2e5, 1e6, 1e8, 1e10):
+        each = ns / threads.pieces(ns, n)
+        assert each <= 2.1e7  # an interrupt waits for it
+        if n > 1:
+            assert threads.pieces(ns, n) >= n
+            assert each >= min(2.5e4, ns / n)
+            assert each <= max(2.5e4 * 2, ns / (4 * n))  # held up by a chunk, the others do the rest
