@@ -33,6 +33,7 @@ COMPILED = [
     "tnp/lazy/graph.py",
     "tnp/lazy/fusion.py",
     "tnp/lazy/schedule.py",
+    "tnp/lazy/lone.py",
     "tnp/lazy/warn.py",
     "tnp/arrays/exports.py",
     "tnp/arrays/flags.py",

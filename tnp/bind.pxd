@@ -1,4 +1,5 @@
 cimport cython
+cimport numpy as cnp
 from tnp.core.cells cimport Cell, Node, Place, Storage
 from tnp.hot cimport ndarray
 
@@ -11,7 +12,7 @@ cdef class Operand:
     cdef public Py_ssize_t size
 
 cdef dict _loops
-cdef Py_ssize_t _lazy_from
+cdef Py_ssize_t _lazy_from, LONE_BELOW
 cdef object _FLOAT, _INT, _COMPLEX, _BOOL, _NDARRAY, _GENERIC, lock
 
 @cython.locals(c=Cell, s=Storage)
@@ -31,7 +32,11 @@ cdef Py_ssize_t _size(tuple shape)
 cpdef tuple broadcast(tuple a, tuple b)
 @cython.locals(o=Operand)
 cpdef object memory_order(list operands, tuple shape)
-@cython.locals(o=Operand, large=bint)
+@cython.locals(a=ndarray)
+cpdef object habit(tuple args)
+@cython.locals(n=Py_ssize_t, i=int)
+cdef Py_ssize_t _numel(cnp.ndarray nd)
+@cython.locals(o=Operand, large=bint, s=Storage)
 cpdef object elementwise(object prim, tuple args, object target=*)
 @cython.locals(a=Operand, shape=tuple, leaf=Py_ssize_t, size=Py_ssize_t, nbytes=Py_ssize_t, i=Py_ssize_t, s=Storage, x=ndarray)
 cdef object _finish(object prim, tuple params, list operands, tuple ins, object dtype, object target)

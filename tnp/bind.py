@@ -17,6 +17,7 @@ from tnp.core.native import address
 from tnp.hot import cell_of, ndarray, new, root
 from tnp.lazy import phantom as _phantom
 from tnp.lazy.graph import GROUP, pending_readers, record
+from tnp.lazy.lone import BELOW, is_lone, site
 from tnp.lazy.schedule import Schedule, lock
 from tnp.lazy.warn import error_modes, here
 from tnp.core.elementwise import PRIMITIVES, QUIET, REDUCTIONS, cast_p, where_p
@@ -29,6 +30,7 @@ _NDARRAY = _np.ndarray
 _GENERIC = _np.generic
 _WEAK = frozenset({int, float, complex})
 _FLOAT, _INT, _COMPLEX, _BOOL = float, int, complex, _np.dtype(bool)
+LONE_BELOW = BELOW
 _lazy_from = 1 << 62  # elements from which operations are recorded
 
 backend = CpuBackend()
@@ -268,6 +270,9 @@ def elementwise(prim, args, target=None):
 
     `target`, a tnp array, is the destination of an in-place operation: the result is its next content.
     """
+    place = habit(args)
+    if place is None:
+        return None
     operands, types = [], []
     large = False
     for x in args:
@@ -296,7 +301,34 @@ def elementwise(prim, args, target=None):
     loop = find_loop(prim, tuple(types))
     if loop is None:
         return None
-    return _finish(prim, (), operands, loop[0], loop[1], target)
+    return _placed(_finish(prim, (), operands, loop[0], loop[1], target), place)
+
+
+def _placed(result, place):
+    """`result`, which knows the place in the program that recorded it."""
+    if place and result is not None:
+        s = pending_whole(result)
+        if s is not None:
+            s.node.site = place
+    return result
+
+
+def habit(args):
+    """Place in the program of an operation on operands that are all there; 0 for others; None if it should run at once."""
+    for x in args:
+        if type(x) is ndarray:
+            a = x
+            if a._nd is None or _numel(a._nd) >= LONE_BELOW:
+                return 0
+    place = site()
+    return None if is_lone(place) else place
+
+
+def _numel(nd):
+    n = 1
+    for i in range(nd.ndim):
+        n *= nd.shape[i]
+    return n
 
 
 def can_warn(prim, ins, dtype):
@@ -335,6 +367,7 @@ def _finish(prim, params, operands, ins, dtype, target):
     if can_warn(prim, ins, dtype):
         modes = error_modes()
         if modes is None:
+            schedule.finish_warners()  # what the program wrote before warns before
             return None
         where = here(modes)
     if target is None:
@@ -368,6 +401,9 @@ def select(c, x, y, target=None):
 
     `target`, a tnp array of the result's dtype, is the destination: the result is its next content.
     """
+    place = habit((c, x, y))
+    if place is None:
+        return None
     operands, types, large = [], [], False
     for a in (c, x, y):
         t = type(a)
@@ -399,6 +435,9 @@ def select(c, x, y, target=None):
 
 def cast(x, dtype):
     """A recorded conversion to another dtype, as an independent array; None if it has to run at once."""
+    place = habit((x,))
+    if place is None:
+        return None
     o = operand(x)
     if o is None or dtype.char not in NUMERIC or o.type.char not in NUMERIC or not (dtype.isnative and o.type.isnative):
         return None
@@ -409,7 +448,7 @@ def cast(x, dtype):
         made = _np.empty_like(nd, "i1", "K")  # astype has a rule of its own for memory order
         if not made.flags.c_contiguous:
             return None
-    return _finish(cast_p, (("dtype", dtype),), [o], (o.type,), dtype, None)
+    return _placed(_finish(cast_p, (("dtype", dtype),), [o], (o.type,), dtype, None), place)
 
 
 # ------------------------------------------------------------------------------------------------ writes to the whole
@@ -468,7 +507,7 @@ def _too_much(s, nbytes):
 
 def inplace(prim, a, b):
     """``a op= b`` as a pending write to the whole of `a`; None if it has to run at once."""
-    if type(a) is not ndarray:
+    if type(a) is not ndarray or habit((a, b)) is None:
         return None
     s = pending_whole(a)
     type_a = s.node.dtype if s is not None else look(a).dtype
@@ -531,16 +570,17 @@ def store(x, key, value):
 
 
 # ------------------------------------------------------------------------------------------------ reductions
+PLAIN_REDUCTION = 1 << 20  # elements of memory as it lies, below which NumPy is as fast
+
+
 def reduce(ufunc, x, axis, keepdims, dtype=None):
     """``ufunc.reduce(x, axis, keepdims=...)`` through the engine, finished; None if NumPy should do it."""
     prim = REDUCTIONS.get(ufunc)
     if prim is None or type(x) is not ndarray:
         return None
     s = pending_whole(x)
-    if s is None:
-        nd = look(x)
-        if nd.size < _lazy_from:
-            return None
+    if s is None and look(x).size < max(_lazy_from, min(PLAIN_REDUCTION, _lazy_from * 32)):
+        return None
     o = operand(x)
     if o is None or o.type.char not in NUMERIC or not o.type.isnative or o.size < _lazy_from or not o.size:
         return None

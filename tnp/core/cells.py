@@ -93,11 +93,13 @@ class Node:
         Its turn in the program.
     warns : bool
         Can it, or anything pending below it, warn?
+    site : int
+        The place in the program, if it may turn out not to be worth recording (tnp/lazy/lone.py), or 0.
     ran : bool
         Was it computed before, as part of another's kernel (it has warned then)?
     """
 
-    __slots__ = ("args", "count", "dtype", "in_dtypes", "order", "params", "prim", "ran", "serial", "shape", "warns", "where")
+    __slots__ = ("args", "count", "dtype", "in_dtypes", "order", "params", "prim", "ran", "serial", "shape", "site", "warns", "where")
 
     def __init__(self, prim, params, args, in_dtypes, dtype, shape, order, count, where):
         self.prim = prim
@@ -110,6 +112,7 @@ class Node:
         self.count = count
         self.where = where
         self.serial = 0
+        self.site = 0
         self.warns = False
         self.ran = False
 

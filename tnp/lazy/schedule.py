@@ -10,6 +10,7 @@ from tnp.core.cells import Place, Storage, dropped
 from tnp.core.primitive import Reduction
 from tnp.lazy.fusion import build, collect, view
 from tnp.lazy.graph import earlier_warners, pending_readers
+from tnp.lazy.lone import remember
 from tnp.lazy.warn import give, happened
 
 lock = threading.RLock()
@@ -58,8 +59,11 @@ class Schedule:
         self.kernels += 1
         flags = self.flags = self.backend.run(build(order, outputs))
         due = replay(order, flags) if flags else ()
+        alone = len(order) == 1
         for s in order:
             s.node.ran = True
+            if s.node.site:
+                remember(s.node.site, alone)
         if due:
             self.warn(due)
 
