@@ -84,6 +84,7 @@ config.listen(_configured)
 def reading(name):
     raw = getattr(_NDARRAY, name)
     function = NATIVE.get(name)
+    through = method_call if name in LOOPS else host_method
     if function is not None:
         quickly = function.native
 
@@ -95,7 +96,7 @@ def reading(name):
                     r = None
                 if r is not None:
                     return r
-            return host_method(raw, self, args, kwargs)
+            return through(raw, self, args, kwargs)
 
     elif name in MOVING:
 
@@ -103,7 +104,6 @@ def reading(name):
             return moved(self, raw, args, kwargs)
 
     else:
-        through = method_call if name in LOOPS else host_method
 
         def method(self, *args, **kwargs):
             return through(raw, self, args, kwargs)

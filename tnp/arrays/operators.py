@@ -107,6 +107,9 @@ def power(a, b):
     return rewrap(op.plain(unwrap(a, seen), b), seen)
 
 
+PAIRS = (_np.divmod, _np.frexp, _np.modf)  # two results: NumPy's loop on the memory
+
+
 def call_ufunc(raw, args, kwargs):
     """A ufunc call that is not small, or has keywords."""
     prim = bind.PRIMITIVES.get(raw)
@@ -131,7 +134,7 @@ def call_ufunc(raw, args, kwargs):
         for x in args[raw.nin :]:
             if isinstance(x, ndarray):
                 writable(x)
-    return run(raw, args, kwargs) if prim is not None else call(raw, args, kwargs)
+    return run(raw, args, kwargs) if prim is not None or raw in PAIRS else call(raw, args, kwargs)
 
 
 hot_operators = {name: Operator(name) for name in OPERATORS}

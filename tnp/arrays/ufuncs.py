@@ -4,7 +4,7 @@ import numpy as _np
 
 from tnp.arrays.methods import named
 from tnp.core import native
-from tnp.host import call, run, ufunc_of
+from tnp.host import run, ufunc_of
 from tnp.hot import ndarray, ufunc, writable
 from tnp.ops import ufunc_methods
 
@@ -43,7 +43,7 @@ def _ufunc_method(name):
 def _ufunc_at(self, a, /, *args):
     if isinstance(a, ndarray):
         writable(a)
-    return call(self._raw.at, (a, *args), {})
+    return run(self._raw.at, (a, *args), {})
 
 
 for _name in ("reduce", "accumulate", "outer", "reduceat", "resolve_dtypes", "_resolve_dtypes_and_context",

@@ -1,4 +1,4 @@
-"""Differences of neighbours, recorded."""
+"""Differences of neighbours and outer products, recorded."""
 
 import numpy as _np
 
@@ -45,5 +45,13 @@ def _ediff1d(ary, to_end=None, to_begin=None):
     return run(_np.ediff1d, (ary, to_end, to_begin), {})
 
 
+def _outer(a, b, out=None):
+    """`numpy.outer`: every product of an element of one and an element of the other."""
+    if out is not None or type(a) is not ndarray or type(b) is not ndarray:
+        return None
+    return bind.elementwise(PRIMITIVES[_np.multiply], (a.ravel()[:, None], b.ravel()[None, :]))
+
+
+native(_outer, _np.outer, "outer")
 native(_diff, _np.diff, "diff")
 native(_ediff1d, _np.ediff1d, "ediff1d")

@@ -282,7 +282,7 @@ native(_tile, _np.tile, "tile")
 
 def _direct(name):
     raw = getattr(_np, name)
-    native(lambda *args, **kwargs: run(raw, args, kwargs), raw, name)
+    native(lambda *args, **kwargs: run(raw, args, kwargs), raw, name, name == "block")  # whose lists may be nested
 
 
 for _name in ("block", "pad", "repeat"):

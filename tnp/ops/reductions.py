@@ -134,8 +134,9 @@ def var(
     centre = total._nd if type(total) is ndarray else total
     if type(total) is ndarray:
         _np.true_divide(centre, count, out=centre, casting="unsafe")
-    deviation = a - total
-    squares = bind.reduce(_np.add, deviation * deviation, axis, keepdims is not _ABSENT and keepdims)
+    with _np.errstate(all="ignore"):  # where something is flagged, NumPy does it all again and warns in its own words
+        deviation = a - total
+        squares = bind.reduce(_np.add, deviation * deviation, axis, keepdims is not _ABSENT and keepdims)
     if squares is None:
         return None
     return _divide(squares, count - ddof)

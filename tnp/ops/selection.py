@@ -71,4 +71,59 @@ def astype(x, dtype, order="K", casting="unsafe", subok=True, copy=True):
     return bind.cast(x, dtype)
 
 
-METHODS = {"clip": clip, "round": round}
+def _astype(x, dtype, /, *, copy=True, device=None):
+    return astype(x, dtype) if copy is True and device is None else None
+
+
+def _conjugate(x):
+    """`numpy.ndarray.conj`: real arrays are their own conjugates."""
+    if type(x) is not ndarray:
+        return None
+    kind = bind.look(x).dtype.kind
+    if kind == "c":
+        return bind.elementwise(PRIMITIVES[_np.conjugate], (x,))
+    return x if kind in "biuf" else None
+
+
+def _select(condlist, choicelist, default=0):
+    """`numpy.select` as selections from the last choice to the first, where all are of one dtype and in C order."""
+    if type(condlist) is not list or type(choicelist) is not list or len(condlist) != len(choicelist) or not condlist:
+        return None
+    first = next((c for c in choicelist if type(c) is ndarray), None)
+    if first is None or type(default) not in (int, float):
+        return None
+    form = bind.look(first)
+    shape, dtype = form.shape, form.dtype
+    if not form.flags.c_contiguous or dtype.kind not in ("f" if type(default) is float else "fi"):
+        return None
+    form = None
+    for x in (*condlist, *choicelist):
+        if type(x) is not ndarray:
+            if type(x) not in (int, float) or (type(x) is float and dtype.kind != "f"):
+                return None
+        elif bind.look(x).shape != shape or not bind.look(x).flags.c_contiguous:
+            return None
+    for c in condlist:
+        if type(c) is not ndarray or bind.look(c).dtype.char != "?":
+            return None
+    for x in choicelist:
+        if type(x) is ndarray and bind.look(x).dtype != dtype:
+            return None
+    r = default
+    for c, x in zip(condlist[::-1], choicelist[::-1], strict=True):
+        if type(r) is not ndarray and type(x) is not ndarray:
+            r = dtype.type(r)
+        r = bind.select(c, x, r)
+        if r is None:
+            return None
+    return r
+
+
+native(_astype, _np.astype, "astype")
+native(_select, _np.select, "select")
+METHODS = {
+    "clip": clip,
+    "round": round,
+    "conj": native(_conjugate, _np.ndarray.conj, "conj"),
+    "conjugate": native(_conjugate, _np.ndarray.conjugate, "conjugate"),
+}
