@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group, Step
-from tnp.core.primitive import Primitive, Reduction, cast_p
+from tnp.core.primitive import Elementwise, Primitive, Reduction, cast_p
 
 
 class _Flags:
@@ -76,7 +76,7 @@ def _run(step: Step, operands: list[Any]) -> Any:
     if isinstance(step.prim, Reduction):
         # The cast is a part of the reduction: NumPy does it buffer by buffer, and adds up each buffer by itself.
         result = step.prim.ufunc.reduce(operands[0], dtype=step.dtype, **params)
-    elif step.prim.ufunc is not None and not params:
+    elif isinstance(step.prim, Elementwise) and step.prim.ufunc is not None and not params:
         # NumPy casts buffer by buffer, and some loops compute otherwise there (complex products)
         operands = [x.real if _loses_imaginary(x, d) else x for x, d in zip(operands, step.in_dtypes, strict=True)]
         result = step.prim.ufunc(*operands, signature=(*map(type, step.in_dtypes), None), casting="unsafe")

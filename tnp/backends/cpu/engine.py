@@ -173,6 +173,7 @@ class CpuBackend:
         self.compile_ns = COMPILE_NS
         self._entries: dict[Any, list[_Entry]] = {}
         self._layouts: dict[Any, Layout] = {}
+        self._waiting: list[Callable[[], object]] = []  # kernels to be compiled in the background
         self._count = self._clock = 0
         self._lock = threading.Lock()
 
@@ -309,7 +310,7 @@ class CpuBackend:
         if spent >= entry.ordered.get(aliased, LOAD_NS - expected):
             entry.ordered[aliased] = self.compile_ns if spent < self.compile_ns else inf
             order = _Order(group, operands, layout, aliased, self.fast_math, entry.guarded)
-            background.submit(partial(self._compile, entry, order, spent >= self.compile_ns))
+            self._waiting.append(partial(self._compile, entry, order, spent >= self.compile_ns))
         return None
 
     def _compile(self, entry: _Entry, order: "_Order", pays: bool = True) -> Kernel | None:
@@ -341,6 +342,10 @@ class CpuBackend:
             flags = entry.recipe.run(group)
         entry.spent += time.perf_counter_ns() - began
         self.stats.interpreted += 1
+        while (
+            self._waiting
+        ):  # only now: a compiler at work holds the interpreter lock, which NumPy's calls then wait for
+            background.submit(self._waiting.pop())
         return flags
 
     def launch(self, kernel: Kernel, args: bytes, rows: int, columns: int, call: Callable[..., int]) -> int:

@@ -327,15 +327,15 @@ def _any_order(fold: Fold, lanes: int) -> _Text:
                 if left == 2
                 else t.let(f"shufflevector {source} {total}, {source} poison, <{left // 2} x i32> <{mask}>")
             )
-        total, left = _combine(t, fold, half, *sides, nan=False), left // 2
+        total, left = _combine(t, fold, half, sides[0], sides[1], nan=False), left // 2
     if extreme:
         t.declared.add(f"declare i1 @llvm.vector.reduce.or.v{lanes}i1({bits})")
         found = _compare(t, "uno", wide, "%nan", "%nan")
         any_nan = t.let(f"call i1 @llvm.vector.reduce.or.v{lanes}i1({bits} {found})")
         total = _select(t, any_nan, scalar, "0x7FF8000000000000", total)
     total = _combine(t, fold, scalar, "%init", total)
-    start = t.let("select i1 %room, i64 %n, i64 0") if repeatable else "%whole"
-    t.put(f" br label %tail\ntail:\n %j = phi i64 [ {start}, %across ], [ %jn, %one ]")
+    begin = t.let("select i1 %room, i64 %n, i64 0") if repeatable else "%whole"
+    t.put(f" br label %tail\ntail:\n %j = phi i64 [ {begin}, %across ], [ %jn, %one ]")
     t.put(f" %s = phi {scalar} [ {total}, %across ], [ %sn, %one ]")
     t.put(" %d = icmp ult i64 %j, %n\n br i1 %d, label %one, label %done\none:")
     _combine(t, fold, scalar, "%s", _load(t, fold, "%p", "%j", 1))

@@ -186,10 +186,10 @@ class Pass:
         task[walks.LIMIT] = BLOCK if not bare else 4 * BLOCK if columns else ENDLESS
         if columns:
             task[walks.REDUCED], task[walks.ROWS] = lengths[-2], lengths[0] if letters == "KRK" else 1
-            packed = not self.by_rows and lengths[-1] <= WIDEST_PACKED
-            task[walks.PACKED] = BLOCK // lengths[-1] if packed else 0
         else:
             task[walks.ROWS] = self.many
+        if not self.by_rows and lengths[-1] <= min(WIDEST_PACKED, jobs[0].segment) and letters != "RKR":
+            task[walks.PACKED] = BLOCK // lengths[-1] if columns or not bare else 0
         for j, job in enumerate(jobs):
             at, functions = walks.HEADER + walks.FOLD_SLOTS * j, _functions(job.fold).addresses
             task[at + walks.PLACE] = self.kernel.places[j]

@@ -103,18 +103,24 @@ def _reset() -> str:
 def _leaf() -> str:
     """Compute a block and fold it."""
     f = _Function("void", "leaf", "ptr %work, ptr %args, ptr %task, ptr %values, i64 %first, i64 %m")
-    c = f.code
     f.call(f.given(BLOCK), "ptr %work", "ptr %args", "i64 %first", "i64 %m")
-    n = f.let("mul", "%m", f.number(PARTS))
+    _fold(f, "%values", "0", "%m")
+    return f.end()
+
+
+def _fold(f: _Function, values: str, offset: str, count: str) -> None:
+    """Fold some elements of the block."""
+    c = f.code
+    n = f.let("mul", count, f.number(PARTS))
     with c.each(f.number(FOLDS)) as j:
-        value = f.value("%values", j)
+        value = f.value(values, j)
         elements = c.slot("%work", f.let("add", f.fold(j, PLACE), PLACES), "ptr")
+        elements = c.let(f"getelementptr i8, ptr {elements}, i64 {f.let('mul', offset, f.fold(j, SIZE))}")
         f.call(f.fold(j, FOLD, "ptr"), f"ptr {value}", f"ptr {elements}", f"i64 {n}")
         check = f.fold(j, CHECK, "ptr")
         with c.when(c.let(f"icmp ne ptr {check}, null")):
             arguments = f"ptr {value}", f"ptr {elements}", f"i64 {n}", f"i64 {c.slot(value, 2)}"
             c.put_slot(f.call(check, *arguments, result="i64"), value, 2)
-    return f.end()
 
 
 def _unite(f: _Function, function: int, values: str, others: str) -> None:
@@ -185,7 +191,24 @@ def _rows() -> str:
     length, segment = f.number(LENGTH), f.number(SEGMENT)
     trees, by_rows = (c.let(f"icmp ne i64 {f.number(s)}, 0") for s in (TREES, BY_ROWS))
     in_order = c.let(f"xor i1 {trees}, true")
-    with c.each(f.let("sub", "%last", "%first")) as i:
+    packed, todo = f.number(PACKED), f.let("sub", "%last", "%first")
+    many = c.let(f"icmp ne i64 {packed}, 0")
+    with c.when(many), c.each(f.parts_of(todo, packed)) as b:  # several short rows in a block
+        done = f.let("mul", b, packed)
+        count = f.least(packed, f.let("sub", todo, done))
+        start = f.let("add", "%first", done)
+        where = f"i64 {f.let('mul', start, length)}", f"i64 {f.let('mul', count, length)}"
+        f.call(f.given(BLOCK), "ptr %work", "ptr %args", *where)
+        with c.each(count) as q:
+            f.reset(results)
+            with c.when(trees):
+                f.reset(values)
+                _fold(f, values, f.let("mul", q, length), length)
+                _unite(f, WRITE, results, values)
+            with c.when(in_order):
+                _fold(f, results, f.let("mul", q, length), length)
+            _keep(f, results, f.let("add", start, q))
+    with c.when(c.let(f"xor i1 {many}, true")), c.each(todo) as i:
         item = f.let("add", "%first", i)
         f.reset(results)
         with c.each(f.number(OUTER)) as o:
