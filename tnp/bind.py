@@ -40,8 +40,9 @@ _loops = {}  # (primitive, dtypes) -> (dtypes of the loop, dtype of the result),
 
 def set_lazy_from(n):
     """Elements from which operations are recorded, here and in the hot path."""
-    global _lazy_from
+    global _lazy_from, LONE_BELOW
     _lazy_from = n
+    LONE_BELOW = BELOW if n > 1024 else 0  # who asks for small arrays to be recorded means it
     hot.set_lazy_from(n)
 
 
@@ -73,7 +74,7 @@ def settle(x):
             x._nd = nd
         elif c.marked & MOVED:
             old, now = root(nd), root(s.full)
-            if old is not now:
+            if old is not now and c.starts is not None and id(old) in c.starts:  # else some object holds the memory for it
                 x._nd = nd = _phantom.at(s.full, address(nd) - c.starts[id(old)], nd)
         if dropped:
             schedule.finish_dropped()
@@ -484,6 +485,7 @@ def renew(x, s):
             c.starts = {}
         c.starts[id(root(old.full))] = address(old.full)
     s.live = True
+    s.node.version = True
     c.storage = s
     c.marked = (c.marked & ~READERS) | PENDING | MOVED
     x._nd = x._place = None
@@ -527,7 +529,7 @@ def into(prim, args, out):
     if _order_of(out) is False:
         return None
     types = tuple(type(x) if type(x) in _WEAK else _np.dtype(bool) if type(x) is bool else getattr(x, "dtype", None) for x in args)
-    if None in types:
+    if any([t is None for t in types]):  # not "in": a dtype equals None where float64 does
         return None
     loop = find_loop(prim, types)
     if loop is None or loop[1] != look(out).dtype:
@@ -634,6 +636,13 @@ def evaluate(*arrays):
     >>> x
     array([1, 2, 3])
     """
+    together = {}
+    for x in arrays:
+        if type(x) is ndarray and (s := pending_whole(x)) is not None:
+            together.setdefault(s.node.shape, {})[s] = None
+    for same in together.values():
+        if len(same) > 1:
+            schedule.run([s for s in same if s.node is not None])
     for x in arrays:
         if isinstance(x, ndarray):
             settle(x)

@@ -233,7 +233,7 @@ class HostFunction(Wrapped):
     def __init__(self, raw, name, writes, binds):
         self._raw = raw
         self._writes = writes
-        self.__wrapped__ = raw
+        self.__wrapped__ = getattr(raw, "__wrapped__", raw)
         self.__name__ = name
         self.__qualname__ = getattr(raw, "__qualname__", name)
         self.__doc__ = raw.__doc__

@@ -149,6 +149,8 @@ for _name in methods.READING:
 for _name in methods.WRITING:
     native.set_type_attribute(ndarray, _name, methods.writing(_name))
 for _f in METHODS:
+    if hasattr(_NDARRAY, _f.__name__):
+        methods.named(_f, _f.__name__, getattr(_NDARRAY, _f.__name__))
     native.set_type_attribute(ndarray, _f.__name__, _f)
 for _name, _value in ATTRIBUTES.items():
     native.set_type_attribute(ndarray, _name, _value)

@@ -30,8 +30,22 @@ class Export:
         }
 
 
-def exported(x):
-    """A NumPy array on the memory of `x` for foreign code; pending work is done first."""
+class Lease:
+    """An `Export` that also keeps the program's array, as NumPy's own views do."""
+
+    __slots__ = ("__array_interface__", "_array", "_export")
+
+    def __init__(self, export, array):
+        self._export = export
+        self._array = array
+        self.__array_interface__ = export.__array_interface__
+
+
+def exported(x, keep=False):
+    """A NumPy array on the memory of `x` for foreign code; pending work is done first.
+
+    It keeps the memory, and the array itself if `keep`.
+    """
     writable(x)
     c = x._cell
     if c is None:
@@ -49,7 +63,13 @@ def exported(x):
             return nd.view()
         export = Export(owner)
         s.export = weakref.ref(export)
-    r = _NDARRAY(nd.shape, nd.dtype, _np.asarray(export), address(nd) - address(export._owner), nd.strides)
+    r = _NDARRAY(
+        nd.shape,
+        nd.dtype,
+        _np.asarray(Lease(export, x) if keep else export),
+        address(nd) - address(export._owner),
+        nd.strides,
+    )
     if not nd.flags.writeable:
         r.flags.writeable = False
     return r

@@ -85,6 +85,9 @@ class flatiter:  # noqa: N801
     def __setitem__(self, key, value):
         writable(self.base).flat[unwrap(key, [])] = unwrap(value, [])
 
+    def __delitem__(self, key):
+        raise TypeError("Cannot delete iterator elements")
+
     def __array__(self, dtype=None, copy=None):
         return _np.asarray(real(self.base).flat, dtype=dtype)
 

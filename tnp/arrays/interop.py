@@ -135,7 +135,7 @@ def __array_namespace__(self, *, api_version=None):
 
 
 def __dlpack__(self, **kwargs):
-    return exported(self).__dlpack__(**kwargs)
+    return exported(self, keep=True).__dlpack__(**kwargs)
 
 
 def __dlpack_device__(self):
@@ -172,7 +172,8 @@ def __array_export__(self):
 def interface(self):
     nd = share(self)
     if nd.dtype.kind == "V" and nd.dtype.names is not None:
-        raise AttributeError("__array_interface__")  # it cannot say padding: NumPy then asks __array__
+        if _np.dtype(nd.__array_interface__["descr"]) != nd.dtype:
+            raise AttributeError("__array_interface__")  # it cannot say padding: NumPy then asks __array__
     return nd.__array_interface__
 
 

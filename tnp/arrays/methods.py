@@ -2,6 +2,7 @@
 
 import operator
 import sys
+import weakref
 
 import numpy as _np
 
@@ -192,6 +193,11 @@ def resize(self, *new_shape, refcheck=True):
     if size != nd.size:
         if base_of(self) is not None:
             raise ValueError("cannot resize this array: it does not own its data")
+        if refcheck and weakref.getweakrefcount(self):
+            raise ValueError(
+                "cannot resize an array that references or is referenced\nby another array in this way. Use the "
+                "np.resize function."
+            )
         if refcheck and (sys.getrefcount(self) > RESIZE_COUNT or (cell is not None and not _only_name(cell))):
             _refuse_resize()
     if size == nd.size and size:

@@ -142,7 +142,7 @@ def _array_ufunc(self, raw, method, *inputs, **kwargs):
 def _forward(t, name):
     def method(self, *args, **kwargs):
         args, kwargs = host.rewrap(args, self._seen), host.rewrap(kwargs, self._seen)
-        return host.unwrap(getattr(t, name)(self._thing, *args, **kwargs), [])
+        return host.unwrap(getattr(t, name)(self._thing, *args, **kwargs), self._seen)
 
     method.__name__ = name
     return method

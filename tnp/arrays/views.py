@@ -16,9 +16,9 @@ def as_class(y, cls, parent):
     """The array `y` as one of the class `cls` of the program, made from `parent`."""
     z = new(cls)
     z._nd, z._cell, z._place, z._base = y._nd, y._cell, y._place, y._base
-    finalize = getattr(z, "__array_finalize__", None)
+    finalize = cls.__array_finalize__
     if finalize is not None:
-        finalize(parent)
+        finalize(z, parent)
     return z
 
 

@@ -13,9 +13,21 @@ cdef extern from *:
         return r;
     }
     static PyBufferProcs tnp_buffer_procs;
+    /* The view names the program's array; the exported array, whose life says that the memory is shared, is kept
+       beside it. */
+    static void tnp_own_view(Py_buffer *view, PyObject *self) {
+        view->internal = view->obj;
+        Py_INCREF(self);
+        view->obj = self;
+    }
+    static void tnp_release_view(PyObject *self, Py_buffer *view) { 
+        PyObject *kept = (PyObject *)view->internal;
+        view->internal = NULL;
+        Py_XDECREF(kept);
+    }
     static void tnp_set_buffer(PyTypeObject *t, getbufferproc get) {
         tnp_buffer_procs.bf_getbuffer = get;
-        tnp_buffer_procs.bf_releasebuffer = NULL;
+        tnp_buffer_procs.bf_releasebuffer = tnp_release_view;
         t->tp_as_buffer = &tnp_buffer_procs;
         PyType_Modified(t);
     }
@@ -32,6 +44,7 @@ cdef extern from *:
     }
     static void tnp_set_concat(PyTypeObject *t) { t->tp_as_sequence->sq_concat = tnp_concat; }
     """
+    void tnp_own_view(Py_buffer *view, PyObject *self)
     void tnp_set_concat(PyTypeObject *t)
     void tnp_set_metaclass(PyTypeObject *t, PyTypeObject *meta)
     void tnp_set_name(PyTypeObject *t, const char *name)
@@ -58,6 +71,7 @@ cdef int _get_buffer(PyObject *self, Py_buffer *view, int flags) except -1:
     # The view belongs to the exported NumPy array: its life is counted there
     array = (<object>self).__array_export__()
     PyObject_GetBuffer(array, view, flags)
+    tnp_own_view(view, self)
     return 0
 
 

@@ -26,6 +26,7 @@ cdef class Node:
     cdef public object where
     cdef public Py_ssize_t serial
     cdef public object site
+    cdef public bint version
     cdef public bint warns
     cdef public bint ran
 

@@ -91,6 +91,8 @@ class Node:
         The program's line and floating-point error state (tnp/lazy/warn.py), None if it cannot warn.
     serial : int
         Its turn in the program.
+    version : bool
+        Is it a pending write to the whole of an array? The kernel that computes it stores it.
     warns : bool
         Can it, or anything pending below it, warn?
     site : int
@@ -99,7 +101,7 @@ class Node:
         Was it computed before, as part of another's kernel (it has warned then)?
     """
 
-    __slots__ = ("args", "count", "dtype", "in_dtypes", "order", "params", "prim", "ran", "serial", "shape", "site", "warns", "where")
+    __slots__ = ("args", "count", "dtype", "in_dtypes", "order", "params", "prim", "ran", "serial", "shape", "site", "version", "warns", "where")
 
     def __init__(self, prim, params, args, in_dtypes, dtype, shape, order, count, where):
         self.prim = prim
@@ -113,6 +115,7 @@ class Node:
         self.where = where
         self.serial = 0
         self.site = 0
+        self.version = False
         self.warns = False
         self.ran = False
 

@@ -42,7 +42,7 @@ class Schedule:
                 return
             outputs = {}
             for s in order:
-                if s in targets or (s.live and (s.uses > 1 or s.node.ran)):
+                if s in targets or (s.live and (s.uses > 1 or s.node.ran or s.node.version)):
                     outputs[s] = self.allocate(s.node)
             self.launch(order, outputs)
             settle(outputs)
@@ -102,7 +102,7 @@ class Schedule:
                 with lock:
                     order = collect([s], self.force, self.backend.fusible)
                     if s.node is not None:
-                        self.launch(order, {s: self.allocate(s.node)})
+                        self.launch(order, {})
                         s.node = None
 
     def finish_warners(self):
@@ -138,7 +138,7 @@ class Schedule:
                             clash = True
             outputs = {}
             for s in order:
-                wanted = s.live and (s.uses > 1 or s.node.ran)
+                wanted = s.live and (s.uses > 1 or s.node.ran or s.node.version)
                 if s in touched:
                     wanted = s.live or any(u not in inside for u in pending_readers(s))
                 if wanted or (s is value and clash):
