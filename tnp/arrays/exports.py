@@ -63,13 +63,8 @@ def exported(x, keep=False):
             return nd.view()
         export = Export(owner)
         s.export = weakref.ref(export)
-    r = _NDARRAY(
-        nd.shape,
-        nd.dtype,
-        _np.asarray(Lease(export, x) if keep else export),
-        address(nd) - address(export._owner),
-        nd.strides,
-    )
+    memory = _np.asarray(Lease(export, x) if keep else export)
+    r = _NDARRAY(nd.shape, nd.dtype, memory, address(nd) - address(export._owner), nd.strides)
     if not nd.flags.writeable:
         r.flags.writeable = False
     return r

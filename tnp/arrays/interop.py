@@ -171,9 +171,8 @@ def __array_export__(self):
 
 def interface(self):
     nd = share(self)
-    if nd.dtype.kind == "V" and nd.dtype.names is not None:
-        if _np.dtype(nd.__array_interface__["descr"]) != nd.dtype:
-            raise AttributeError("__array_interface__")  # it cannot say padding: NumPy then asks __array__
+    if nd.dtype.names is not None and _np.dtype(nd.__array_interface__["descr"]) != nd.dtype:
+        raise AttributeError("__array_interface__")  # it cannot say padding: NumPy then asks __array__
     return nd.__array_interface__
 
 

@@ -19,6 +19,7 @@ from tnp.ops import (
     differences,
     indexing,
     joining,
+    low_precision,
     movement,
     nanfunctions,
     reductions,
@@ -90,7 +91,7 @@ def reading(name):
         quickly = function.native
 
         def method(self, *args, **kwargs):
-            if self._nd is None or not is_small(self._nd):
+            if self._nd is None or not is_small(self._nd) or self._nd.dtype.num >= USER:
                 try:
                     r = quickly(self, *args, **kwargs)
                 except TypeError:  # wrong arguments: NumPy says it in its own words
@@ -130,11 +131,24 @@ def named(method, name, raw):
     return method
 
 
-_TOPICS = (closeness, creation, differences, indexing, joining, movement, nanfunctions, reductions, scans, selection)
+_TOPICS = (
+    closeness,
+    creation,
+    differences,
+    indexing,
+    joining,
+    low_precision,
+    movement,
+    nanfunctions,
+    reductions,
+    scans,
+    selection,
+)
 NATIVE = {name: function for topic in _TOPICS for name, function in getattr(topic, "METHODS", {}).items()}
 LOOPS = frozenset(  # done by NumPy's loop on the memory, on purpose
     "argmax argmin choose compress cumprod cumsum flatten item nonzero repeat take tolist tobytes trace".split()  # noqa: SIM905
 )
+USER = 256  # dtypes of other libraries are numbered from here on: bfloat16 has sums of its own
 MOVING = frozenset(["diagonal", "ravel", "squeeze", "swapaxes", "transpose"])
 READING = """
 all any argmax argmin argpartition argsort choose clip compress conj conjugate copy cumprod cumsum diagonal dot
@@ -194,10 +208,7 @@ def resize(self, *new_shape, refcheck=True):
         if base_of(self) is not None:
             raise ValueError("cannot resize this array: it does not own its data")
         if refcheck and weakref.getweakrefcount(self):
-            raise ValueError(
-                "cannot resize an array that references or is referenced\nby another array in this way. Use the "
-                "np.resize function."
-            )
+            _refuse_resize(weakly=True)
         if refcheck and (sys.getrefcount(self) > RESIZE_COUNT or (cell is not None and not _only_name(cell))):
             _refuse_resize()
     if size == nd.size and size:
@@ -225,10 +236,10 @@ def calibrate_resize(count):
     RESIZE_COUNT = count
 
 
-def _refuse_resize():
+def _refuse_resize(weakly=False):
     """NumPy's own error for an array that something else refers to."""
     held = _np.zeros(2)
-    others = [held, held]
+    others = [weakref.ref(held)] if weakly else [held, held]
     held.resize(3)
     others.clear()
 
