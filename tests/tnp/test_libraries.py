@@ -78,7 +78,7 @@ def test_matplotlib():
 
     figure, axes = pyplot.subplots()
     data = tnp.random.default_rng(0).normal(size=(30, 4))
-    counts, edges, patches = axes.hist(data)
+    counts, _, patches = axes.hist(data)
     assert len(patches) == 4
     assert len(counts) == 4
     assert len(axes.plot(tnp.arange(3.0), data[:3])) == 4
