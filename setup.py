@@ -22,6 +22,7 @@ COMPILED = [
     "tnp/ops/differences.py",
     "tnp/ops/indexing.py",
     "tnp/ops/joining.py",
+    "tnp/ops/low_precision.py",
     "tnp/ops/memory.py",
     "tnp/ops/movement.py",
     "tnp/ops/nanfunctions.py",

@@ -16,6 +16,7 @@ from tnp import ndarray as _ndarray_module
 from tnp.backends.cpu.threads import num_threads, set_num_threads
 from tnp.bind import evaluate
 from tnp.core.config import config
+from tnp.core.dtypes import bfloat16 as _bfloat16
 from tnp.core.native import set_type_name
 from tnp.explanation import explain
 from tnp.hot import ndarray, ufunc
@@ -54,6 +55,8 @@ def to_numpy(x: Any) -> Any:
 def __getattr__(name: str) -> Any:
     if name in SUBMODULES:
         return importlib.import_module(f"tnp.{name}")
+    if name == "bfloat16":
+        return _bfloat16()
     if name.startswith("__") or name not in dir(_np):
         raise AttributeError(f"module 'tnp' has no attribute {name!r}")
     return getattr(_np, name)

@@ -13,6 +13,8 @@ from tnp import hot
 from tnp.backends.cpu.engine import CpuBackend
 from tnp.core.cells import Cell, Place, Storage, dropped
 from tnp.core.config import config
+from tnp.core.dtypes import is_number
+from tnp.core.elementwise import PRIMITIVES, QUIET, REDUCTIONS, cast_p, where_p
 from tnp.core.native import address
 from tnp.hot import cell_of, ndarray, new, root
 from tnp.lazy import phantom as _phantom
@@ -20,10 +22,8 @@ from tnp.lazy.graph import GROUP, pending_readers, record
 from tnp.lazy.lone import BELOW, is_lone, site
 from tnp.lazy.schedule import Schedule, lock
 from tnp.lazy.warn import error_modes, here
-from tnp.core.elementwise import PRIMITIVES, QUIET, REDUCTIONS, cast_p, where_p
 
 PENDING, READERS, MOVED, TRACED, SHARED = 1, 2, 4, 8, 16
-NUMERIC = frozenset("?bBhHiIlLqQefdFD")
 RETAIN = 8  # a result this many times smaller than what it reads does not wait
 
 _NDARRAY = _np.ndarray
@@ -251,9 +251,9 @@ def find_loop(prim, types):
         pass
     found = None
     try:
-        if all(t in _WEAK or (t.char in NUMERIC and t.isnative) for t in types):
+        if all(t in _WEAK or is_number(t) for t in types):
             *ins, out = prim.ufunc.resolve_dtypes((*types, None))
-            if all(d.char in NUMERIC for d in (*ins, out)):
+            if all(is_number(d) for d in (*ins, out)):
                 found = (tuple(ins), out)
     except (TypeError, ValueError):
         found = None
@@ -292,7 +292,7 @@ def elementwise(prim, args, target=None):
         elif t is bool:
             operands.append(x)
             types.append(_BOOL)
-        elif isinstance(x, _GENERIC) and x.dtype.char in NUMERIC:
+        elif isinstance(x, _GENERIC) and is_number(x.dtype):
             operands.append(x)
             types.append(x.dtype)
         else:
@@ -336,7 +336,7 @@ def can_warn(prim, ins, dtype):
     """Can the operation raise a floating-point flag that NumPy reports?"""
     if prim in QUIET:
         return ins[0].kind == "c"  # comparisons and magnitudes of complex numbers do
-    return dtype.kind in "fc" or prim.name in ("floor_divide", "remainder", "fmod", "astype", "reciprocal")
+    return dtype.kind in "fcV" or prim.name in ("floor_divide", "remainder", "fmod", "astype", "reciprocal")
 
 
 def _finish(prim, params, operands, ins, dtype, target):
@@ -420,7 +420,7 @@ def select(c, x, y, target=None):
             types.append(t if t in _WEAK else _np.dtype(bool) if t is bool else a.dtype)
         else:
             return None
-    if not large or any(t not in _WEAK and (t.char not in NUMERIC or not t.isnative) for t in types):
+    if not large or any(t not in _WEAK and not is_number(t) for t in types):
         return None
     if types[0] != _np.dtype(bool):
         return None
@@ -440,7 +440,7 @@ def cast(x, dtype):
     if place is None:
         return None
     o = operand(x)
-    if o is None or dtype.char not in NUMERIC or o.type.char not in NUMERIC or not (dtype.isnative and o.type.isnative):
+    if o is None or not is_number(dtype) or not is_number(o.type):
         return None
     if o.size < _lazy_from or o.type.kind == "c" != dtype.kind:
         return None  # dropping imaginary parts has a warning of its own
@@ -584,7 +584,7 @@ def reduce(ufunc, x, axis, keepdims, dtype=None):
     if s is None and look(x).size < max(_lazy_from, min(PLAIN_REDUCTION, _lazy_from * 32)):
         return None
     o = operand(x)
-    if o is None or o.type.char not in NUMERIC or not o.type.isnative or o.size < _lazy_from or not o.size:
+    if o is None or not is_number(o.type) or o.size < _lazy_from or not o.size:
         return None
     ndim = len(o.shape)
     if axis is None:
@@ -607,7 +607,7 @@ def reduce(ufunc, x, axis, keepdims, dtype=None):
         s.live = True
         schedule.force(s)
         full = s.full
-        if schedule.flags and loop.kind in "fc" and ufunc is not _np.maximum and ufunc is not _np.minimum:
+        if schedule.flags and loop.kind in "fcV" and ufunc is not _np.maximum and ufunc is not _np.minimum:
             return None  # NumPy runs it again and warns, from the line of its own that does
     if not shape:
         return full[()]

@@ -5,6 +5,7 @@ import math as _math
 import numpy as _np
 
 from tnp import bind
+from tnp.core.dtypes import is_number
 from tnp.host import native, run, ufunc_of
 from tnp.hot import get_lazy_from, ndarray
 from tnp.ops.views import look
@@ -19,7 +20,7 @@ def large(*arrays):
     for x in arrays:
         if type(x) is ndarray:
             nd = look(x)
-            if nd.dtype.char not in bind.NUMERIC or not nd.dtype.isnative:
+            if not is_number(nd.dtype):
                 return False
             found = found or nd.size >= get_lazy_from()
         elif type(x) not in _WEAK:

@@ -4,6 +4,7 @@ import numpy as _np
 
 from tnp import bind
 from tnp.backends.cpu.threads import run_chunks
+from tnp.core.dtypes import is_number
 from tnp.host import native, run
 from tnp.hot import ndarray, wrap
 from tnp.ops.memory import adopt, pooled, rows
@@ -48,7 +49,7 @@ def _numeric(dtype):
         dtype = _np.dtype(dtype)
     except (TypeError, ValueError):
         return None
-    return dtype if dtype.char in bind.NUMERIC else None
+    return dtype if is_number(dtype) else None
 
 
 def _memory(shape, dtype, order):

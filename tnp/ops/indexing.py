@@ -3,6 +3,7 @@
 import numpy as _np
 
 from tnp import bind
+from tnp.core.dtypes import is_number
 from tnp.core.elementwise import PRIMITIVES
 from tnp.host import DONE, native, run
 from tnp.hot import get_lazy_from, ndarray, writable
@@ -30,7 +31,7 @@ def set_mask(x, mask, value):
 def _exact(value, dtype):
     """Is conversion of `value` to the dtype plain: no warning, no error, no loss NumPy would have to judge?"""
     t = type(value)
-    if dtype.char not in bind.NUMERIC or not dtype.isnative:
+    if not is_number(dtype):
         return False
     if t is float:
         return dtype.kind in "fc" and (value != value or value - value != 0 or abs(value) < 6e4)
@@ -64,11 +65,7 @@ def _count_nonzero(a, axis=None, *, keepdims=False):
     if type(a) is ndarray and a._nd is None:
         kind = look(a).dtype
         found = (
-            a
-            if kind.char == "?"
-            else bind.elementwise(PRIMITIVES[_np.not_equal], (a, 0))
-            if kind.char in bind.NUMERIC
-            else None
+            a if kind.char == "?" else bind.elementwise(PRIMITIVES[_np.not_equal], (a, 0)) if is_number(kind) else None
         )
         n = None if found is None else reductions.reduce(_np.add, found, axis, keepdims)
         if n is not None:

@@ -8,6 +8,7 @@ import numpy as _np
 
 from tnp import bind
 from tnp.core.cells import Storage
+from tnp.core.dtypes import is_number
 from tnp.host import native, run
 from tnp.hot import get_lazy_from, ndarray, real
 from tnp.lazy.schedule import lock
@@ -57,7 +58,7 @@ def operands(arrays):
             return None
         nd = look(x)
         d = nd.dtype
-        if not nd.flags.c_contiguous or d.char not in bind.NUMERIC or not d.isnative:
+        if not nd.flags.c_contiguous or not is_number(d):
             return None
         n += nd.size
         looks.append(nd)

@@ -7,6 +7,7 @@ import numpy as _np
 from tnp import bind
 from tnp.backends.cpu.threads import num_threads, run_chunks
 from tnp.core.cells import Cell, Storage
+from tnp.core.dtypes import is_number
 from tnp.hot import get_lazy_from, ndarray, new
 
 THREADED = 1 << 20  # bytes that are worth waking another thread
@@ -20,7 +21,7 @@ def pooled(shape, dtype, order="C"):
     n = 1
     for k in shape:
         n *= k
-    if dtype.char not in bind.NUMERIC or not dtype.isnative or n < get_lazy_from():
+    if not is_number(dtype) or n < get_lazy_from():
         return None
     return bind.backend.empty(shape, dtype, order)
 

@@ -9,6 +9,7 @@ from tnp import bind
 from tnp.core.elementwise import PRIMITIVES
 from tnp.host import native
 from tnp.hot import ndarray
+from tnp.ops import low_precision
 from tnp.ops.views import look
 
 _ABSENT = _np._NoValue
@@ -42,6 +43,8 @@ def reduce(ufunc, a, axis, keepdims, dtype=None):
 
 def _reduction(ufunc):
     def function(a, axis=None, dtype=None, out=None, keepdims=_ABSENT, initial=_ABSENT, where=_ABSENT):
+        if ufunc is _np.add and low_precision.is_low(a):
+            return low_precision.total(a, axis, dtype, out, keepdims, initial, where)
         if type(a) is not ndarray or out is not None or initial is not _ABSENT or where is not _ABSENT:
             return None
         return reduce(ufunc, a, axis, keepdims is not _ABSENT and keepdims, dtype)
@@ -88,6 +91,8 @@ def _count(a, axis):
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=_ABSENT, *, where=_ABSENT):
     """`numpy.mean` as NumPy does it: the sum, divided by the count in the dtype of the sum."""
+    if low_precision.is_low(a):
+        return low_precision.mean(a, axis, dtype, out, keepdims, where=where)
     if type(a) is not ndarray or out is not None or dtype is not None or where is not _ABSENT:
         return None
     kind = look(a).dtype
@@ -121,6 +126,8 @@ def var(
     a, axis=None, dtype=None, out=None, ddof=0, keepdims=_ABSENT, *, where=_ABSENT, mean=_ABSENT, correction=_ABSENT
 ):
     """`numpy.var` as NumPy does it: mean of the squared deviations from the mean, in two passes."""
+    if low_precision.is_low(a):
+        return low_precision.var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
     if type(a) is not ndarray or out is not None or dtype is not None or mean is not _ABSENT:
         return None
     if where is not _ABSENT or correction is not _ABSENT or look(a).dtype.char not in "fd":
@@ -149,6 +156,8 @@ def std(
     a, axis=None, dtype=None, out=None, ddof=0, keepdims=_ABSENT, *, where=_ABSENT, mean=_ABSENT, correction=_ABSENT
 ):
     """`numpy.std`: root of the variance."""
+    if low_precision.is_low(a):
+        return low_precision.std(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
     v = var.native(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
     if v is None:
         return None

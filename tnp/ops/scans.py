@@ -2,8 +2,8 @@
 
 import numpy as _np
 
-from tnp import bind
 from tnp.backends.cpu.threads import num_threads, run_chunks
+from tnp.core.dtypes import is_number
 from tnp.host import native, run
 from tnp.hot import ndarray, real
 from tnp.ops.memory import THREADED, adopt, cuts, pooled
@@ -43,7 +43,7 @@ def scanned(ufunc, a, axis, dtype):
 
 def _loop(ufunc, kind, dtype):
     """Dtype of the result."""
-    if kind.char not in bind.NUMERIC or not kind.isnative:
+    if not is_number(kind) or kind.num >= 256:
         return None
     if dtype is not None:
         wanted = _np.dtype(dtype)
