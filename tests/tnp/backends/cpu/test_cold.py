@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from tnp.backends.base import DIVIDE, Group
-from tnp.backends.cpu import background, engine, interpret
+from tnp.backends.cpu import background, engine, interpret, threads
 from tnp.backends.cpu.compile import common_functions
 from tnp.backends.cpu.engine import CpuBackend
 
-from .groups import cast_step, check, hostile, laid_out, step, where_step
+from .groups import cast_step, check, hostile, laid_out, numpy_result, same_bits, step, where_step
 
 D = np.dtype("f8")
 
@@ -73,8 +73,9 @@ def test_blocks_write_where_a_leaf_lies(cold, monkeypatch):
 
 def test_strided_groups_run_without_a_kernel(cold):
     a = laid_out(hostile(D, 600).reshape(20, 30), "strided")
-    outputs = [(0, laid_out(np.zeros((20, 30)), "negative"))]
-    check(cold, Group([step(np.add, (~0, ~1), "dd")], [a, hostile(D, 30)], outputs, (20, 30)))
+    outputs = [(1, laid_out(np.zeros((20, 30)), "negative"))]
+    steps = [step(np.add, (~0, ~1), "dd"), step(np.negative, (0,), "d")]
+    check(cold, Group(steps, [a, hostile(D, 30)], outputs, (20, 30)))
     assert cold.stats.interpreted == 1
 
 
@@ -191,3 +192,25 @@ def test_the_compiler_is_not_imported_before_it_is_needed():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+@pytest.mark.parametrize("ufunc", [np.add, np.less, np.divide, np.exp, np.maximum, np.isnan], ids=lambda u: u.__name__)
+def test_one_step_alone_is_numpys_own_call(ufunc):
+    backend = CpuBackend(stress=False)
+    former = threads.set_num_threads(1)
+    try:
+        for dtype in "fd":
+            one = step(ufunc, (~0, ~1)[: ufunc.nin], dtype * ufunc.nin)
+            x, y = (hostile(np.dtype(dtype), 6000, k).reshape(60, 100) for k in range(2))
+            whole = np.arange(6000, dtype="i2").reshape(60, 100)
+            for operands in ((x, y), (x[:, ::-1], y), (x, y[:1]), (x, y.dtype.type(0.5)), (whole, y)):
+                with np.errstate(invalid="ignore"):
+                    group = Group([one], list(operands[: ufunc.nin]), [(0, np.empty((60, 100), one.dtype))], (60, 100))
+                check(backend, group)
+            if one.dtype == dtype:
+                (expected,), flags = numpy_result(Group([one], [x.copy(), y][: ufunc.nin], [(0, x)], (60, 100)))
+                assert backend.run(Group([one], [x, y][: ufunc.nin], [(0, x)], (60, 100))) == flags
+                assert same_bits(x, expected).all()
+        assert backend.stats.launched == backend.stats.interpreted == 0 and not backend._entries
+    finally:
+        threads.set_num_threads(former)
