@@ -6,6 +6,7 @@ is to raise. This module is also compiled by Cython.
 
 import atexit
 import weakref
+from operator import index as _index
 
 import numpy as _np
 
@@ -591,7 +592,8 @@ def reduce(ufunc, x, axis, keepdims, dtype=None):
         axes = tuple(range(ndim))
     else:
         try:
-            axes = tuple(sorted(int(a) + ndim if a < 0 else int(a) for a in (axis if type(axis) is tuple else (axis,))))
+            axes = [_index(a) for a in (axis if type(axis) is tuple else (axis,))]
+            axes = tuple(sorted([a + ndim if a < 0 else a for a in axes]))
         except (TypeError, ValueError):
             return None
         if len(set(axes)) != len(axes) or any(a < 0 or a >= ndim for a in axes):
@@ -608,6 +610,7 @@ def reduce(ufunc, x, axis, keepdims, dtype=None):
         schedule.force(s)
         full = s.full
         if schedule.flags and loop.kind in "fcV" and ufunc is not _np.maximum and ufunc is not _np.minimum:
+            schedule.finish_warners()
             return None  # NumPy runs it again and warns, from the line of its own that does
     if not shape:
         return full[()]

@@ -173,6 +173,8 @@ def interface(self):
     nd = share(self)
     if nd.dtype.names is not None and _np.dtype(nd.__array_interface__["descr"]) != nd.dtype:
         raise AttributeError("__array_interface__")  # it cannot say padding: NumPy then asks __array__
+    if nd.dtype.num >= 256:  # nor which dtype of another library it is
+        raise AttributeError("__array_interface__")
     return nd.__array_interface__
 
 

@@ -5,13 +5,16 @@ import numpy as _np
 from tnp import bind
 from tnp.core.elementwise import PRIMITIVES, REDUCTIONS
 from tnp.hot import get_lazy_from, ndarray
-from tnp.ops import reductions, scans
+from tnp.ops import low_precision, reductions, scans
 from tnp.ops.views import look
 
 _ABSENT = _np._NoValue
 
 
 def _reduce(raw, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=_ABSENT, where=True):
+    if raw is _np.add and low_precision.is_low(array):
+        given = _ABSENT if where is True else where
+        return low_precision.total(array, axis, dtype, out, keepdims, initial, given)
     if (
         raw not in REDUCTIONS
         or type(array) is not ndarray

@@ -210,8 +210,6 @@ WRITES = """
     np.clip(x, 0, 1, x)
     np.round(x, 1, out=x)
     np.cumsum(x, 0, out=x)
-    np.take(x, [0], out=x[:1])
-    np.concatenate([x[:1], x[1:]], out=x)
     x.put([0], 5)
     x.fill(2)
     x.clip(0, 1, out=x)
