@@ -237,11 +237,16 @@ def session(operand, text):
     return "\n".join(lines)
 
 
+def thresholds(operand):
+    """Recorded from the first element on; some also with the default, where small arrays go straight to NumPy."""
+    return (None, 1) if operand in ("matrix", "strided", "0-d", "object") else (1,)
+
+
 @pytest.mark.parametrize("operand", OPERANDS)
 @pytest.mark.parametrize("topic", [*TOPICS, "reductions", "indexing"])
 def test_functions(topic, operand):
     text = {**TOPICS, "reductions": REDUCTIONS, "indexing": INDEXING}[topic]
-    same(session(OPERANDS[operand], text), functions=(False,))
+    same(session(OPERANDS[operand], text), functions=(False,), lazy_from=thresholds(operand))
 
 
 @pytest.mark.parametrize("operand", OPERANDS)
@@ -249,7 +254,7 @@ def test_writes(operand):
     lines = []
     for line in WRITES.strip().splitlines():
         lines += [f"x = ({OPERANDS[operand]}).copy(order='K')", "y = x[...]", "z = x * 1", line.strip(), "x", "y", "z"]
-    same("\n".join(lines), functions=(False,))
+    same("\n".join(lines), functions=(False,), lazy_from=thresholds(operand))
 
 
 @pytest.mark.parametrize("operand", ["matrix", "F order", "int8", "bool"])
