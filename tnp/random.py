@@ -88,6 +88,7 @@ def _bit_generator(name: str) -> Any:
         raw.__init__(self, seed, *args, **kwargs)
 
     cls.__init__ = __init__
+    cls.__getstate__ = lambda self: (self.state, self.seed_seq)
     cls.seed_seq = property(lambda self: getattr(self._seed_seq, "program", self._seed_seq), doc=raw.seed_seq.__doc__)
     return cls
 
@@ -101,15 +102,9 @@ def _spawn(self: Any, n_children: int) -> list[Any]:
     return [Generator(bits) for bits in self.bit_generator.spawn(n_children)]
 
 
-def _random_state(bit_generator: Any, state: Any) -> Any:
-    made = RandomState(bit_generator)
-    made.set_state(state)
-    return made
-
-
 Generator.spawn = _spawn
-Generator.__reduce__ = lambda self: (Generator, (self.bit_generator,))
-RandomState.__reduce__ = lambda self: (_random_state, (self._bit_generator, self.get_state(legacy=False)))
+Generator.__reduce__ = lambda self: (Generator, (self.bit_generator,), None)
+RandomState.__reduce__ = lambda self: (RandomState, (self._bit_generator,), self.get_state(legacy=False))
 
 
 def default_rng(seed: Any = None) -> Any:

@@ -34,7 +34,7 @@ class nditer(Wrapped):  # noqa: N801
         value = getattr(self._raw, name)
         if name in ("copy", "__copy__"):
             return lambda: _iterator(value(), self._seen)
-        return rewrap(value, self._seen) if name in ("operands", "value", "itviews") else value
+        return _ours(name, value, self._seen)
 
     def __setattr__(self, name, value):
         setattr(self._raw, name, unwrap(value, []))
@@ -46,10 +46,10 @@ class nditer(Wrapped):  # noqa: N801
         return self
 
     def __next__(self):
-        return rewrap(next(self._raw), self._seen)
+        return rewrap(next(self._raw), ())  # views whose base is the iterator
 
     def __getitem__(self, key):
-        return rewrap(self._raw[key], self._seen)
+        return rewrap(self._raw[key], ())
 
     def __setitem__(self, key, value):
         self._raw[key] = unwrap(value, [])
@@ -72,6 +72,13 @@ class nditer(Wrapped):  # noqa: N801
 
     def __reduce__(self):
         return self._raw.__reduce__()
+
+
+def _ours(name, value, seen):
+    if name == "operands":
+        mine = {id(x._nd): x for x in seen}
+        return tuple(mine[id(x)] if id(x) in mine else rewrap(x, ()) for x in value)
+    return rewrap(value, ()) if name in ("value", "itviews") else value
 
 
 def _iterator(raw, seen):

@@ -60,6 +60,10 @@ def method_call(raw, x, args, kwargs):
 
 def moved(x, raw, args, kwargs):
     """A movement method (transpose, reshape ...): a view of a pending array stays pending."""
+    if not kwargs:
+        r = hot.quick_view(x, raw, tuple(args))
+        if r is not None:
+            return r
     if x._nd is None and type(x) is ndarray:
         r = movement.moved(x, raw, args, kwargs)
         if r is not None:
@@ -169,6 +173,10 @@ def astype(self, *args, **kwargs):
 
 def view(self, *args, **kwargs):
     """`numpy.ndarray.view`: the same memory with another dtype or class."""
+    if not args and not kwargs:
+        r = hot.quick_view(self, _NDARRAY.view, ())
+        if r is not None:
+            return r
     cls = kwargs.pop("type", None)
     args = list(args)
     if args and isinstance(args[0], type) and issubclass(args[0], (ndarray, _NDARRAY)):

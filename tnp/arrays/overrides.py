@@ -94,7 +94,7 @@ def _means_tnp(function):
     if isinstance(function, property):
         function = function.fget
     for v in getattr(function, "__globals__", {}).values():
-        if v is ndarray or isinstance(v, (ufunc, host.HostFunction)):
+        if v is ndarray or type(v) is ufunc or isinstance(v, host.HostFunction):
             return True
         if isinstance(v, types.ModuleType) and v.__dict__.get("ndarray") is ndarray:
             return True

@@ -6,7 +6,7 @@ from tnp import bind
 from tnp.arrays import subclasses
 from tnp.arrays.indexing import hot_cell
 from tnp.host import rewrap, unwrap
-from tnp.hot import OWNER, cell_of, ndarray, new, real, writable
+from tnp.hot import OWNER, cell_of, ndarray, new, quick_view, real, writable
 from tnp.ops.views import pending_view
 
 _NDARRAY = _np.ndarray
@@ -65,6 +65,9 @@ def view_attribute(name):
     raw = getattr(_NDARRAY, name).__get__
 
     def getter(self):
+        r = quick_view(self, raw, ())
+        if r is not None:
+            return r
         if self._nd is None:
             r = pending_view(self, raw)
             if r is not None:
