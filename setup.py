@@ -12,6 +12,9 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 COMPILED = [
+    "tnp/backends/base.py",
+    "tnp/backends/cpu/engine.py",
+    "tnp/backends/cpu/memory.py",
     "tnp/core/cells.py",
     "tnp/core/_native.pyx",
     "tnp/hot.py",
@@ -50,6 +53,9 @@ COMPILED = [
     "tnp/ndarray.py",
 ]
 
+# Types stand in the .pxd; annotations are for readers and mypy, and never become C types
+DIRECTIVES = {"annotation_typing": False, "nonecheck": True}
+
 
 def extensions() -> list[Extension]:
     sources = [source for source in COMPILED if Path(source).exists()]
@@ -73,7 +79,7 @@ def extensions() -> list[Extension]:
         )
         for source in sources
     ]
-    return cythonize(modules, build_dir="build/cython", language_level=3, compiler_directives={"nonecheck": True})
+    return cythonize(modules, build_dir="build/cython", language_level=3, compiler_directives=DIRECTIVES)
 
 
 setup(ext_modules=extensions(), options={"build_ext": {"parallel": os.cpu_count()}})

@@ -182,6 +182,41 @@ def _as_view(x, r):
     return view_of(x, r)
 
 
+def quick_view(x, raw, args):
+    """What NumPy's method `raw` gives for an `x` whose content is there: a view, a copy, or `x` itself; else None."""
+    if type(x) is not ndarray or x._nd is None:
+        return None
+    c = x._cell
+    if c is not None and c.marked & UNREADABLE:
+        return None
+    r = raw(x._nd, *args)
+    if type(r) is not _NDARRAY:
+        return None
+    if r is x._nd:
+        return x
+    if r.base is None:
+        return wrap(r)
+    if r.base is not root(x._nd):
+        return None
+    if c is None:
+        cell_of_viewed(x)
+    return view_of(x, r)
+
+
+def strides_of(x):
+    return x._nd.strides if x._nd is not None else slow_method("strides", x, ())
+
+
+def nbytes_of(x):
+    """Bytes that the elements take."""
+    return x._nd.nbytes if x._nd is not None else x.size * x.dtype.itemsize
+
+
+def itemsize_of(x):
+    """Bytes of one element."""
+    return x.dtype.itemsize if x._nd is None else x._nd.itemsize
+
+
 def plain_key(key):
     """Is `key` free of tnp arrays, so that NumPy may see it as it is?"""
     t = type(key)

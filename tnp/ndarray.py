@@ -61,6 +61,7 @@ RARE = {
     "shape": lambda x: bind.look(x).shape,
     "dtype": lambda x: bind.look(x).dtype,
     "ndim": lambda x: bind.look(x).ndim,
+    "strides": lambda x: bind.look(x).strides,
     "size": lambda x: bind.look(x).size,
     "set shape": views.set_shape,
     "set dtype": views.set_dtype,
@@ -115,7 +116,7 @@ ATTRIBUTES = {
     ),
     "real": _writable("real part", views.view_attribute("real"), views.set_part("real")),
     "imag": _writable("imaginary part", views.view_attribute("imag"), views.set_part("imag")),
-    "strides": _writable("strides", lambda self: real(self).strides, views.set_strides),
+    "strides": _writable("strides", hot.strides_of, views.set_strides),
     "flags": property(
         flagsobj,
         lambda self, value: None,
@@ -138,8 +139,8 @@ READ_ONLY = {
     "mT": views.view_attribute("mT"),
     "data": lambda self: exported(self).data,
     "ctypes": interop.ctypes_of,
-    "itemsize": lambda self: self.dtype.itemsize,
-    "nbytes": lambda self: self.size * self.dtype.itemsize,
+    "itemsize": hot.itemsize_of,
+    "nbytes": hot.nbytes_of,
     "device": _device,
 }
 

@@ -8,6 +8,13 @@ its readers weakly; it learns from `Cell.__del__` that no array can name it any 
 This module is also compiled by Cython; the types stand in cells.pxd.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from weakref import ref
+
 # What Cell.marked says. Zero: the arrays' own NumPy views may be read and written at once.
 PENDING = 1  # the content is not computed yet
 READERS = 2  # something pending still has to see the present content
@@ -30,13 +37,13 @@ class Cell:
 
     __slots__ = ("__weakref__", "marked", "starts", "storage")
 
-    def __init__(self, storage, marked):
+    def __init__(self, storage: Storage, marked: int) -> None:
         self.storage = storage
         self.marked = marked
-        self.starts = None
+        self.starts: dict[int, int] | None = None
         storage.live = True
 
-    def __del__(self):
+    def __del__(self) -> None:
         s = self.storage
         s.live = False
         if s.node is not None and s.uses == 0 and s.node.warns:
@@ -63,13 +70,13 @@ class Storage:
 
     __slots__ = ("__weakref__", "export", "full", "live", "node", "readers", "uses")
 
-    def __init__(self, full, node):
+    def __init__(self, full: Any, node: Any) -> None:
         self.full = full
         self.node = node
-        self.readers = None
+        self.readers: list[ref[Storage]] | None = None
         self.live = False
         self.uses = 0
-        self.export = None
+        self.export: ref[Any] | None = None
 
 
 class Node:
@@ -101,9 +108,35 @@ class Node:
         Was it computed before, as part of another's kernel (it has warned then)?
     """
 
-    __slots__ = ("args", "count", "dtype", "in_dtypes", "order", "params", "prim", "ran", "serial", "shape", "site", "version", "warns", "where")
+    __slots__ = (
+        "args",
+        "count",
+        "dtype",
+        "in_dtypes",
+        "order",
+        "params",
+        "prim",
+        "ran",
+        "serial",
+        "shape",
+        "site",
+        "version",
+        "warns",
+        "where",
+    )
 
-    def __init__(self, prim, params, args, in_dtypes, dtype, shape, order, count, where):
+    def __init__(
+        self,
+        prim: Any,
+        params: tuple[tuple[str, Any], ...],
+        args: tuple[Any, ...],
+        in_dtypes: Any,
+        dtype: Any,
+        shape: tuple[int, ...],
+        order: tuple[int, ...] | None,
+        count: int,
+        where: Any,
+    ) -> None:
         self.prim = prim
         self.params = params
         self.args = args
@@ -133,10 +166,10 @@ class Place:
 
     __slots__ = ("nd", "storage")
 
-    def __init__(self, storage, nd):
+    def __init__(self, storage: Storage, nd: Any) -> None:
         self.storage = storage
         self.nd = nd
 
 
 # Storages with operations that could warn, which the program let go before they were computed
-dropped = []
+dropped: list[Storage] = []

@@ -51,9 +51,8 @@ class Config:
         try:
             return self.__dict__["_values"][name]
         except KeyError:
-            raise AttributeError(
-                f"tnp.config: no setting {name!r}\n  expected: one of {', '.join(sorted(self.__dict__.get('_values', ())))}"
-            ) from None
+            names = ", ".join(sorted(self.__dict__.get("_values", ())))
+            raise AttributeError(f"tnp.config: no setting {name!r}\n  expected: one of {names}") from None
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("_"):
@@ -61,9 +60,7 @@ class Config:
             return
         old = getattr(self, name)
         if type(value) is not type(old):
-            raise TypeError(
-                f"tnp.config.{name}: wrong type\n  got:      {value!r}\n  expected: {type(old).__name__}"
-            )
+            raise TypeError(f"tnp.config.{name}: wrong type\n  got:      {value!r}\n  expected: {type(old).__name__}")
         self._values[name] = value
         for tell in self._listeners:
             tell(self)

@@ -5,6 +5,7 @@ backend's affair.
 """
 
 import numpy as np
+from numpy._core import umath  # has clip as a ufunc, which numpy itself has not
 
 from tnp.core.primitive import Elementwise, Reduction, cast_p, where_p
 
@@ -23,12 +24,12 @@ logaddexp logaddexp2 degrees radians deg2rad rad2deg heaviside nextafter spacing
 
 
 def _primitive(name: str) -> Elementwise:
-    ufunc = np._core.umath.clip if name == "clip" else getattr(np, name)
+    ufunc = getattr(umath, name)
     return Elementwise(name=ufunc.__name__, impl=ufunc, ufunc=ufunc)
 
 
 PRIMITIVES: dict[np.ufunc, Elementwise] = {p.ufunc: p for p in map(_primitive, _QUIET + _LOUD) if p.ufunc is not None}
-QUIET = frozenset(PRIMITIVES[getattr(np, n) if n != "clip" else np._core.umath.clip] for n in _QUIET) | {where_p}
+QUIET = frozenset(PRIMITIVES[getattr(umath, n)] for n in _QUIET) | {where_p}
 
 # ufunc.reduce, by the ufunc
 REDUCTIONS: dict[np.ufunc, Reduction] = {

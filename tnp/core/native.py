@@ -3,7 +3,15 @@
 import os
 from typing import Any
 
-__all__ = ["COMPILED", "address", "install_buffer", "refuse_concat", "set_metaclass", "set_type_attribute", "set_type_name"]
+__all__ = [
+    "COMPILED",
+    "address",
+    "install_buffer",
+    "refuse_concat",
+    "set_metaclass",
+    "set_type_attribute",
+    "set_type_name",
+]
 
 try:
     if os.environ.get("TNP_PURE"):
@@ -26,7 +34,8 @@ except ImportError:
         cls.__name__ = cls.__qualname__
 
     def set_type_attribute(cls: type, name: str, value: object) -> None:
-        setattr(cls, name, value)
+        if name not in ("__qualname__", "__text_signature__"):  # which Python keeps for classes
+            setattr(cls, name, value)
 
     def install_buffer(cls: Any) -> None:
         def __buffer__(self: Any, flags: int) -> memoryview:
@@ -38,7 +47,7 @@ except ImportError:
         """Only C can: operator.concat adds here."""
 
     def set_metaclass(cls: type, meta: type) -> None:
-        cls.__class__ = meta  # type: ignore[assignment]
+        """Only C can: without a compiler, ufuncs of other libraries are not instances of `tnp.ufunc`."""
 
     def address(array: Any) -> int:
-        return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+        return array.__array_interface__["data"][0]

@@ -1,12 +1,17 @@
 """What runs as one kernel: the pending operations below a storage, as far as elements correspond one to one."""
 
+from collections.abc import Callable
+from typing import Any
+
 from tnp.backends.base import Group, Step
 from tnp.core.cells import Place, Storage
 from tnp.core.primitive import Reduction
 from tnp.lazy.phantom import is_phantom, realise
 
+_Fusible = Callable[[Any, Any, Any], bool]  # `Backend.fusible`
 
-def collect(targets, force, fusible):
+
+def collect(targets: list[Storage], force: Callable[[Storage], object], fusible: _Fusible) -> list[Storage]:
     """The pending storages that one kernel computes, producers first.
 
     What cannot run inside it is run before, by ``force(storage)``: a producer that is read through a view (fusing is a
@@ -20,8 +25,10 @@ def collect(targets, force, fusible):
         force(barrier)
 
 
-def _walk(targets, fusible):
-    order, seen = [], set()
+def _walk(targets: list[Storage], fusible: _Fusible) -> tuple[list[Storage], Storage | None]:
+    """The order, and what must run before if there is such a thing (then the order says nothing)."""
+    order: list[Storage] = []
+    seen: set[Storage] = set()
     stack = [(t, False) for t in reversed(targets) if t.node is not None]
     while stack:
         s, done = stack.pop()
@@ -38,33 +45,35 @@ def _walk(targets, fusible):
             t = type(a)
             if t is Storage:
                 if a.node is not None:
-                    if a.node.shape != node.shape and not isinstance(node.prim, Reduction) or isinstance(a.node.prim, Reduction):
-                        return None, a
+                    if isinstance(a.node.prim, Reduction) or (
+                        a.node.shape != node.shape and not isinstance(node.prim, Reduction)
+                    ):
+                        return order, a
                     if a not in seen:
                         stack.append((a, False))
-                elif not (a.full.flags.c_contiguous and a.full.shape == node.shape or lone) and not fusible(
+                elif not ((a.full.flags.c_contiguous and a.full.shape == node.shape) or lone) and not fusible(
                     node.prim, node.in_dtypes, a.full
                 ):
                     return _alone(s, targets)
             elif t is Place:
                 if a.storage.node is not None:
-                    return None, a.storage
+                    return order, a.storage
                 nd = view(a)
                 if not lone and not nd.flags.c_contiguous and not fusible(node.prim, node.in_dtypes, nd):
                     return _alone(s, targets)
     return order, None
 
 
-def _alone(s, targets):
+def _alone(s: Storage, targets: list[Storage]) -> tuple[list[Storage], Storage | None]:
     """`s` reads a leaf that only NumPy reads right: its other operands are run first, then itself."""
     for a in s.node.args:
         p = a if type(a) is Storage else a.storage if type(a) is Place else None
         if p is not None and p.node is not None:
-            return None, p
-    return ([s], None) if s in targets and len(targets) == 1 else (None, s)
+            return [], p
+    return ([s], None) if s in targets and len(targets) == 1 else ([], s)
 
 
-def view(place):
+def view(place: Place) -> Any:
     """The NumPy array of a place whose storage has memory."""
     nd = place.nd
     if is_phantom(nd):
@@ -72,10 +81,12 @@ def view(place):
     return nd
 
 
-def build(order, outputs):
+def build(order: list[Storage], outputs: dict[Storage, Any]) -> Group:
     """The `Group` of the storages `order`, which writes ``outputs`` (storage -> destination)."""
-    index, leaves, steps = {}, [], []
-    shape = ()
+    index: dict[Storage, int] = {}
+    leaves: list[Any] = []
+    steps: list[Step] = []
+    shape: tuple[int, ...] = ()
     for s in order:
         node, args = s.node, []
         for a in node.args:

@@ -1,10 +1,13 @@
-"""Recording: a primitive that has not run is a node; the storage that it will fill knows it, and is known to what it reads.
+"""Recording: a primitive that has not run is a node.
+
+The storage that it will fill knows it, and is known to what it reads.
 
 Readers are weak references in a list on the storage they read. Those that have gone are swept when the list has
 doubled, so recording stays O(1).
 """
 
 import weakref
+from typing import Any
 
 from tnp.core.cells import Node, Place, Storage
 
@@ -13,15 +16,24 @@ GROUP = 400  # nodes of one kernel at most; more are run at once
 _sweep_at = 32
 _serial = 0
 # Weak references to pending storages that can warn, in the program's order
-warners = []
+warners: list[weakref.ref[Storage]] = []
 
 
-def _storage_of(a):
+def _storage_of(a: Any) -> Any:
     t = type(a)
     return a if t is Storage else a.storage if t is Place else None
 
 
-def record(prim, params, args, in_dtypes, dtype, shape, order, where):
+def record(
+    prim: Any,
+    params: tuple[tuple[str, Any], ...],
+    args: tuple[Any, ...],
+    in_dtypes: tuple[Any, ...],
+    dtype: Any,
+    shape: tuple[int, ...],
+    order: tuple[int, ...] | None,
+    where: Any,
+) -> Storage:
     """A storage that ``prim(*args)`` will fill.
 
     Parameters
@@ -68,13 +80,13 @@ def record(prim, params, args, in_dtypes, dtype, shape, order, where):
     return out
 
 
-def earlier_warners(serial):
+def earlier_warners(serial: int) -> list[Storage]:
     """Pending storages that can warn and were recorded before `serial`, in order."""
     warners[:] = [r for r in warners if (s := r()) is not None and s.node is not None and not s.node.ran]
     return [s for r in warners if (s := r()) is not None and s.node.serial < serial]
 
 
-def pending_readers(storage):
+def pending_readers(storage: Storage) -> list[Storage]:
     """Pending storages that read `storage`."""
     if not storage.readers:
         return []

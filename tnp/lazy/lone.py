@@ -11,16 +11,16 @@ BELOW = 1 << 19  # elements; above, threads earn the launch back
 PATIENCE = 3  # kernels of one operation in a row
 AGAIN = 64  # every so often such an operation waits once more: habits change
 
-_habits = {}
+_habits: dict[int, int] = {}  # by place in the program
 
 
-def site():
+def site() -> int:
     """Which operation of the program this is: a number."""
     frame = sys._getframe()
     return id(frame.f_code) ^ (frame.f_lasti << 40)
 
 
-def is_lone(place):
+def is_lone(place: int) -> bool:
     """Should the operation at `place` run at once?"""
     n = _habits.get(place, 0)
     if n < PATIENCE:
@@ -29,7 +29,7 @@ def is_lone(place):
     return n % AGAIN != 0
 
 
-def remember(place, alone):
+def remember(place: int, alone: bool) -> None:
     """The operation recorded at `place` has run: in a kernel of its own, or with others."""
     if not alone:
         _habits.pop(place, None)

@@ -5,17 +5,19 @@ So a slice, transpose or reshape of a pending array has NumPy's own rules and er
 
 import ctypes
 import mmap
+from typing import Any
 
 import numpy as np
 
 from tnp.core.native import address
 
 _NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # new in Python 3.14
-_space = _region = None
+_space: Any = None
+_region: mmap.mmap | None = None
 _start = 0
 
 
-def _reserve():
+def _reserve() -> None:
     """Address space without memory behind it: as much as the system gives, up to 1 TiB."""
     global _space, _start, _region
     size = 1 << 40
@@ -24,7 +26,8 @@ def _reserve():
             _region = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE, prot=mmap.PROT_READ)
             # Nobody writes there; but views must tell NumPy's read-only ones (diagonal) from the others
             start = np.frombuffer(_region, np.uint8).ctypes.data
-            _space = np.frombuffer((ctypes.c_uint8 * size).from_address(start), np.uint8)
+            writable: Any = (ctypes.c_uint8 * size).from_address(start)
+            _space = np.frombuffer(writable, np.uint8)
         except (OSError, ValueError):
             size >>= 1
             if size < 1 << 26:
@@ -32,7 +35,7 @@ def _reserve():
     _start = address(_space)
 
 
-def phantom(shape, dtype, order):
+def phantom(shape: tuple[int, ...], dtype: Any, order: tuple[int, ...] | None) -> Any:
     """An array that looks as the storage will, or None if it is too large for the reserved address space."""
     if _space is None:
         _reserve()
@@ -44,17 +47,17 @@ def phantom(shape, dtype, order):
         return None
 
 
-def is_phantom(nd):
+def is_phantom(nd: Any) -> bool:
     """Does this NumPy array view the reserved address space?"""
     return _space is not None and nd.base is _space
 
 
-def realise(nd, full):
+def realise(nd: Any, full: Any) -> Any:
     """The view of `full` that `nd` is of the phantom."""
     return at(full, address(nd) - _start, nd)
 
 
-def at(full, offset, like):
+def at(full: Any, offset: int, like: Any) -> Any:
     """A view of the memory of `full`, `offset` bytes from its start, that looks like the array `like`."""
     base = full.base if type(full.base) is np.ndarray else full
     if not base.flags.c_contiguous:

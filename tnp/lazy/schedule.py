@@ -2,38 +2,43 @@
 
 import os
 import threading
+from collections.abc import Container
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
-from tnp.core.cells import Place, Storage, dropped
+from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Backend
+from tnp.core.cells import Node, Place, Storage, dropped
 from tnp.core.primitive import Reduction
 from tnp.lazy.fusion import build, collect, view
 from tnp.lazy.graph import earlier_warners, pending_readers
 from tnp.lazy.lone import remember
-from tnp.lazy.warn import give, happened
+from tnp.lazy.warn import Where, give, happened
 
 lock = threading.RLock()
 if hasattr(os, "register_at_fork"):  # a child must not inherit the lock from a thread that it has not
     os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 _FLAG = {"divide": DIVIDE, "over": OVERFLOW, "under": UNDERFLOW, "invalid": INVALID}
 
+Due = tuple[int, Where, str, list[str]]  # a warning: serial of the operation, where, its name, the kinds
+
 
 class Schedule:
     """Runs pending storages on one backend."""
 
-    def __init__(self, backend):
+    def __init__(self, backend: Backend) -> None:
         self.backend = backend
         self.kernels = 0
         self.flags = 0  # of the last kernel
-        self.due = []  # warnings found, not yet given
+        self.due: list[Due] = []  # warnings found, not yet given
 
-    def force(self, storage):
+    def force(self, storage: Storage) -> None:
         """Give `storage` its memory."""
         if storage.node is not None:
             self.run([storage])
 
-    def run(self, targets):
+    def run(self, targets: list[Storage]) -> None:
         """Compute the storages `targets` (of one shape) in one kernel."""
         with lock:
             order = collect(targets, self.force, self.backend.fusible)
@@ -47,18 +52,18 @@ class Schedule:
             self.launch(order, outputs)
             settle(outputs)
 
-    def allocate(self, node):
+    def allocate(self, node: Node) -> Any:
         order = node.order
         if order is None:
             return self.backend.empty(node.shape, node.dtype)
         full = self.backend.empty(tuple(node.shape[i] for i in order), node.dtype)
         return full.transpose(np.argsort(order))
 
-    def launch(self, order, outputs):
+    def launch(self, order: list[Storage], outputs: dict[Storage, Any]) -> None:
         """Run the storages `order` as one kernel into ``outputs`` (storage -> destination), with their warnings."""
         self.kernels += 1
         flags = self.flags = self.backend.run(build(order, outputs))
-        due = replay(order, flags) if flags else ()
+        due = replay(order, flags) if flags else []
         alone = len(order) == 1
         for s in order:
             s.node.ran = True
@@ -67,7 +72,7 @@ class Schedule:
         if due:
             self.warn(due)
 
-    def warn(self, due):
+    def warn(self, due: list[Due]) -> None:
         """Give the warnings `due`, after those of operations that the program wrote before them."""
         outermost = not self.due
         self.due += due
@@ -83,10 +88,10 @@ class Schedule:
             for _, where, name, kinds in ordered:
                 give(where, name, kinds)
 
-    def serve(self, storage, but=()):
+    def serve(self, storage: Storage, but: Container[Storage] = ()) -> None:
         """Run everything pending that reads `storage`, except the storages `but`: it is about to be written."""
         waiting = [s for s in pending_readers(storage) if s not in but]
-        by_shape = {}
+        by_shape: dict[tuple[int, ...], dict[Storage, None]] = {}  # inner: an ordered set
         for s in waiting:
             for top in roots(s):
                 if top not in but:
@@ -94,7 +99,7 @@ class Schedule:
         for same in by_shape.values():
             self.run([s for s in same if s.node is not None])
 
-    def finish_dropped(self):
+    def finish_dropped(self) -> None:
         """Run, without results, operations that could warn and that the program let go."""
         while dropped:
             s = dropped.pop()
@@ -105,13 +110,13 @@ class Schedule:
                         self.launch(order, {})
                         s.node = None
 
-    def finish_warners(self):
+    def finish_warners(self) -> None:
         """Run everything pending that could warn."""
         for s in earlier_warners(1 << 62):
             if s.node is not None and not s.node.ran:
                 self.run([s])
 
-    def store(self, dest, place, value):
+    def store(self, dest: Storage, place: Any, value: Storage) -> None:
         """Write the pending storage `value` straight into `place`, a view of the memory of the storage `dest`.
 
         As if copied first: where the value depends on the memory that changes, it goes through a buffer; storages
@@ -125,7 +130,8 @@ class Schedule:
             if value.node is None:
                 place[...] = value.full
                 return
-            touched, clash = set(), False
+            touched: set[Storage] = set()
+            clash = False
             for s in order:
                 for a in s.node.args:
                     p = a if type(a) is Storage else a.storage if type(a) is Place else None
@@ -153,14 +159,14 @@ class Schedule:
             settle(outputs)
 
 
-def settle(outputs):
+def settle(outputs: dict[Storage, Any]) -> None:
     """The storages have their memory; their nodes let go of what they read."""
     for s, nd in outputs.items():
         s.full = nd
         s.node = None
 
 
-def roots(storage):
+def roots(storage: Storage) -> list[Storage]:
     """The pending storages above `storage`, itself included, that somebody holds."""
     found, stack, seen = [], [storage], {storage}
     while stack:
@@ -178,28 +184,29 @@ def roots(storage):
     return found
 
 
-def replay(order, flags):
+def replay(order: list[Storage], flags: int) -> list[Due]:
     """Which operation raised which flag, found by running them one by one through NumPy: the warnings due."""
     if not any(s.node.where is not None and not s.node.ran and _asks(s.node.where, flags) for s in order):
-        return ()
-    values, due = {}, []
+        return []
+    values: dict[Storage, Any] = {}
+    due: list[Due] = []
     for s in order:
         node = s.node
-        args = []
-        for a, dtype in zip(node.args, node.in_dtypes, strict=True):
-            x = values[a] if a in values else a.full if type(a) is Storage else view(a) if type(a) is Place else a
-            args.append(x)
-        values[s], kinds = happened(lambda node=node, args=args: evaluate(node, args))
+        args = [
+            values[a] if a in values else a.full if type(a) is Storage else view(a) if type(a) is Place else a
+            for a in node.args
+        ]
+        values[s], kinds = happened(partial(evaluate, node, args))
         if kinds and node.where is not None and not node.ran:
             due.append((node.serial, node.where, name_of(node), kinds))
     return due
 
 
-def _asks(where, flags):
+def _asks(where: Where, flags: int) -> bool:
     return any(mode == "warn" and flags & _FLAG[kind] for kind, mode in where.modes.items())
 
 
-def evaluate(node, args):
+def evaluate(node: Node, args: list[Any]) -> Any:
     """One operation through NumPy itself."""
     params = dict(node.params)
     prim = node.prim
@@ -210,7 +217,7 @@ def evaluate(node, args):
     return prim.ufunc(*args, signature=(*node.in_dtypes, node.dtype))
 
 
-def name_of(node):
+def name_of(node: Node) -> str:
     if isinstance(node.prim, Reduction):
         return "reduce"
     return node.prim.ufunc.__name__ if node.prim.ufunc is not None else "cast"

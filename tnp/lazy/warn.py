@@ -6,23 +6,31 @@ what happened in which of them, and the warnings are given with the line, and in
 
 import sys
 import warnings
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
 
 import numpy as np
 
-
 try:
-    from numpy._core.umath import _extobj_contextvar as _state  # private: one lookup of 30 ns instead of 1 us
+    from numpy._core.umath import _extobj_contextvar  # private: one lookup of 30 ns instead of 1 us
+
+    _state: Any = _extobj_contextvar
 except ImportError:
     _state = None
 
 _KINDS = {"divide by zero": "divide", "overflow": "over", "underflow": "under", "invalid value": "invalid"}
 
 # The verdict on the present error state and warning filters, and what it was made from
-_seen_state = _seen_filters = _seen_first = None
+_seen_state: Any = None
+_seen_filters: Any = None
+_seen_first: Any = None
 _seen_length = -1
-_modes = _snapshot = None
+_modes: dict[str, str] | None = None
+_snapshot: list[Any] = []
 _asks = False  # does the error state want warnings at all?
-_show = warnings._showwarning_orig
+_warnings: Any = warnings  # with private names, which its published types have not
+_show = _warnings._showwarning_orig
 _show_impl = None  # what prints warnings when nobody records them; known once it has been seen at rest
 
 
@@ -31,12 +39,13 @@ class Where:
 
     __slots__ = ("_instruction", "code", "filters", "globals", "modes")
 
-    def __init__(self, frame, modes, filters):
-        self.code, self._instruction, self.globals = frame.f_code, frame.f_lasti, frame.f_globals
+    def __init__(self, frame: FrameType, modes: dict[str, str], filters: list[Any]) -> None:
+        self.code: CodeType = frame.f_code
+        self._instruction, self.globals = frame.f_lasti, frame.f_globals
         self.modes, self.filters = modes, filters
 
     @property
-    def line(self):
+    def line(self) -> int:
         """Line of the program (finding it takes longer than recording, so it waits until somebody asks)."""
         last = self.code.co_firstlineno
         for start, end, line in self.code.co_lines():
@@ -45,7 +54,7 @@ class Where:
         return last
 
 
-def error_modes():
+def error_modes() -> dict[str, str] | None:
     """The error state, if operations recorded under it may run later; None if they must run at once.
 
     They must where an error state is raise, call, print or log, and where a filter would make an exception of the
@@ -69,17 +78,17 @@ def error_modes():
     return _modes if _printing() else None
 
 
-def _printing():
+def _printing() -> bool:
     """Do warnings go to the standard error stream, as Python has it? (pytest and others put recorders there.)"""
     global _show_impl
-    now = warnings._showwarnmsg_impl
+    now = _warnings._showwarnmsg_impl
     if now is not _show_impl and getattr(now, "__module__", None) == "warnings" and hasattr(now, "__code__"):
         _show_impl = now
     return now is _show_impl and warnings.showwarning is _show
 
 
-def _verdict(filters):
-    modes = np.geterr()
+def _verdict(filters: Any) -> dict[str, str] | None:
+    modes: dict[str, Any] = {**np.geterr()}
     if not set(modes.values()) <= {"ignore", "warn"}:
         return None
     if any(f[0] == "error" and issubclass(RuntimeWarning, f[2]) for f in filters):
@@ -87,11 +96,11 @@ def _verdict(filters):
     return modes
 
 
-def here(modes):
+def here(modes: dict[str, str]) -> Where | None:
     """Where the program is: the innermost frame that is not ours."""
     if not _asks:
         return QUIET
-    frame = sys._getframe()
+    frame: FrameType | None = sys._getframe()
     while frame is not None:
         if not _ours(frame.f_globals):
             return Where(frame, modes, _snapshot)
@@ -99,10 +108,10 @@ def here(modes):
     return QUIET
 
 
-_theirs = None  # globals of the program's module that was met last
+_theirs: dict[str, Any] | None = None  # globals of the program's module that was met last
 
 
-def _ours(names):
+def _ours(names: dict[str, Any]) -> bool:
     global _theirs
     if names is _theirs:
         return False
@@ -117,20 +126,20 @@ def _ours(names):
 QUIET = None
 
 
-def give(where, ufunc_name, kinds):
+def give(where: Where, ufunc_name: str, kinds: list[str]) -> None:
     """The warnings of one operation; `kinds` are NumPy's words for what happened, in NumPy's order."""
-    now = warnings.filters, warnings.showwarning, warnings._showwarnmsg_impl
+    now = _warnings.filters, _warnings.showwarning, _warnings._showwarnmsg_impl
     if now[0] != where.filters or now[1] is not _show or now[2] is not _show_impl:
-        warnings.filters, warnings.showwarning, warnings._showwarnmsg_impl = where.filters, _show, _show_impl
+        _warnings.filters, _warnings.showwarning, _warnings._showwarnmsg_impl = where.filters, _show, _show_impl
         try:
             _give(where, ufunc_name, kinds)
         finally:
-            warnings.filters, warnings.showwarning, warnings._showwarnmsg_impl = now
+            _warnings.filters, _warnings.showwarning, _warnings._showwarnmsg_impl = now
     else:
         _give(where, ufunc_name, kinds)
 
 
-def _give(where, ufunc_name, kinds):
+def _give(where: Where, ufunc_name: str, kinds: list[str]) -> None:
     for kind in kinds:
         if where.modes[_KINDS[kind]] == "warn":
             registry = where.globals.setdefault("__warningregistry__", {})
@@ -144,12 +153,9 @@ def _give(where, ufunc_name, kinds):
             )
 
 
-def happened(function):
+def happened(function: Callable[[], Any]) -> tuple[Any, list[str]]:
     """Result of ``function()`` and the kinds of floating-point errors in it."""
-    kinds = []
+    kinds: list[str] = []
     with np.errstate(all="call", call=lambda kind, flag: kinds.append(kind)):
         result = function()
     return result, kinds
-
-
-
