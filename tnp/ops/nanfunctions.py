@@ -90,8 +90,10 @@ def nanvar(
     total = bind.reduce(_np.add, filled, axis, True)
     if total is None:
         return None
-    deviation = bind.select(mask, zero, filled - _divided(total, count))
-    squares = None if deviation is None else bind.reduce(_np.add, deviation * deviation, axis, _kept(keepdims))
+    average = _divided(total, count)
+    with _np.errstate(all="ignore"):  # what sets a flag is left to NumPy, which warns of it
+        deviation = bind.select(mask, zero, filled - average)
+        squares = None if deviation is None else bind.reduce(_np.add, deviation * deviation, axis, _kept(keepdims))
     if squares is None:
         return None
     dof = _nd(count) - ddof

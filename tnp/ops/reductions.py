@@ -177,7 +177,9 @@ def _ptp(a, axis=None, out=None, keepdims=_ABSENT):
         return None
     high = bind.reduce(_np.maximum, a, axis, keepdims is not _ABSENT and keepdims)
     low = None if high is None else bind.reduce(_np.minimum, a, axis, keepdims is not _ABSENT and keepdims)
-    return None if low is None else high - low
+    if low is None:
+        return None
+    return high - low if type(high) is ndarray else _np.subtract(high, low)  # which does not warn of integers
 
 
 def _average(a, axis=None, weights=None, returned=False, *, keepdims=_ABSENT):
@@ -195,7 +197,8 @@ def _average(a, axis=None, weights=None, returned=False, *, keepdims=_ABSENT):
     scale = bind.reduce(_np.add, weights, axis, keep)
     if scale is None or ((scale._nd if type(scale) is ndarray else scale) == 0.0).any():
         return None
-    total = bind.reduce(_np.add, a * weights, axis, keep)
+    with _np.errstate(all="ignore"):  # as for the variance
+        total = bind.reduce(_np.add, a * weights, axis, keep)
     return None if total is None else total / scale
 
 
