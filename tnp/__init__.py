@@ -21,7 +21,8 @@ from tnp.core.native import set_type_name
 from tnp.explanation import explain
 from tnp.hot import ndarray, ufunc
 from tnp.namespace import mirror, public
-from tnp.reporting import report, show_config
+from tnp.reporting import report
+from tnp.reporting import show_config as show_config
 
 for _cls in (ndarray, ufunc):
     set_type_name(_cls, f"tnp.{_cls.__name__}")
@@ -36,7 +37,6 @@ del _ndarray_module
 mirror(_np, globals())
 __version__ = "0.1.0"
 __all__ = [
-    *_np.__all__,
     "config",
     "evaluate",
     "explain",
@@ -45,6 +45,7 @@ __all__ = [
     "set_num_threads",
     "to_numpy",
 ]
+__all__ += [name for name in _np.__all__ if name not in __all__]
 
 
 def to_numpy(x: Any) -> Any:

@@ -1,6 +1,6 @@
 cimport cython
 cimport numpy as cnp
-from tnp.core.cells cimport Cell, Place, Storage
+from tnp.core.cells cimport Cell, Storage
 
 cdef int BUSY
 cdef int UNREADABLE

@@ -10,7 +10,7 @@ from types import FunctionType
 
 import numpy as _np
 
-from tnp.core.cells import Cell, Place, Storage
+from tnp.core.cells import Cell, Storage
 
 BUSY = 15  # PENDING | READERS | MOVED | TRACED: a write must look first
 UNREADABLE = 13  # PENDING | MOVED | TRACED
@@ -538,10 +538,9 @@ class ndarray:
                 if ready(value) and not self._nd.dtype.hasobject:  # an object array keeps the array itself
                     self._nd[key] = value._nd
                     return
-            elif t is float or t is int or t is _FLOAT64 or t is bool or t is complex:
-                if is_small(self._nd):
-                    self._nd[key] = value
-                    return
+            elif (t is float or t is int or t is _FLOAT64 or t is bool or t is complex) and is_small(self._nd):
+                self._nd[key] = value
+                return
         slow_setitem(self, key, value)
 
     def __delitem__(self, key):
@@ -719,8 +718,7 @@ def _calibrate():
 def probe(x):
     nd = x._nd
     base = nd.base
-    if base is None:
-        return getrefcount(nd)
+    return getrefcount(nd) if base is None else 0
 
 
 def probe_base(x):

@@ -48,7 +48,8 @@ def show_config(mode: str = "stdout") -> Any:
     }
     if mode == "dicts":
         return {**_np.show_config(mode="dicts"), "tnp": own}
-    _np.show_config(mode=mode)
+    show: Any = _np.show_config  # raises NumPy's error where mode is neither
+    show(mode=mode)
     print("tnp:")
     for name, value in own.items():
         print(f"  {name}: {value}")

@@ -68,6 +68,7 @@ class NDArrayOperatorsMixin:
     __array_priority__ = 0
 
 
+_raw: Any
 for _name, _raw in _COMPARISONS.items():
     setattr(NDArrayOperatorsMixin, f"__{_name}__", _binary(ufunc_of(_raw), _name))
 for _name, _raw in _BINARY.items():
