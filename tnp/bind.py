@@ -7,6 +7,7 @@ is to raise. This module is also compiled by Cython.
 import atexit
 import weakref
 from operator import index as _index
+from typing import Any
 
 import numpy as _np
 
@@ -22,7 +23,7 @@ from tnp.lazy import phantom as _phantom
 from tnp.lazy.graph import GROUP, pending_readers, record
 from tnp.lazy.lone import BELOW, is_lone, site
 from tnp.lazy.schedule import Schedule, lock
-from tnp.lazy.warn import error_modes, here
+from tnp.lazy.warn import asked, error_modes, here
 
 PENDING, READERS, MOVED, TRACED, SHARED = 1, 2, 4, 8, 16
 RETAIN = 8  # a result this many times smaller than what it reads does not wait
@@ -36,7 +37,7 @@ _lazy_from = 1 << 62  # elements from which operations are recorded
 
 backend = CpuBackend()
 schedule = Schedule(backend)
-_loops = {}  # (primitive, dtypes) -> (dtypes of the loop, dtype of the result), or None
+_loops: dict[Any, Any] = {}  # (primitive, dtypes) -> (dtypes of the loop, dtype of the result), or None
 
 
 def set_lazy_from(n):
@@ -75,7 +76,7 @@ def settle(x):
             x._nd = nd
         elif c.marked & MOVED:
             old, now = root(nd), root(s.full)
-            if old is not now and c.starts is not None and id(old) in c.starts:  # else some object holds the memory for it
+            if old is not now and c.starts is not None and id(old) in c.starts:  # else some object holds the memory
                 x._nd = nd = _phantom.at(s.full, address(nd) - c.starts[id(old)], nd)
         if dropped:
             schedule.finish_dropped()
@@ -224,9 +225,11 @@ def memory_order(operands, shape):
     if all([_c_ordered(a) for a in arrays]):
         return None
     it = _np.nditer(
-        [*arrays, None], ["refs_ok", "zerosize_ok", "multi_index"], [["readonly"]] * len(arrays) + [["writeonly", "allocate"]],
+        [*arrays, None],
+        ["refs_ok", "zerosize_ok", "multi_index"],
+        [["readonly"]] * len(arrays) + [["writeonly", "allocate"]],
         op_dtypes=[None] * len(arrays) + [_np.dtype("i1")],
-    )  # fmt: skip
+    )
     made = it.operands[-1]
     order = tuple([i for _, _, i in sorted([(-made.strides[i], shape[i] == 1, i) for i in range(len(shape))])])
     return None if order == tuple(range(len(shape))) else order
@@ -316,7 +319,7 @@ def _placed(result, place):
 
 
 def habit(args):
-    """Place in the program of an operation on operands that are all there; 0 for others; None if it should run at once."""
+    """Place in the program of an operation whose operands are all there; 0 for others; None: it should run at once."""
     for x in args:
         if type(x) is ndarray:
             a = x
@@ -355,7 +358,8 @@ def _finish(prim, params, operands, ins, dtype, target):
                 leaf = max(leaf, s.full.nbytes)
         else:
             d = ins[i]
-            if type(o) is float and abs(o) > 65504.0 and d.char in "efF" and o - o == 0 and abs(o) > float(_np.finfo(d).max):
+            huge = type(o) is float and abs(o) > 65504.0 and o - o == 0
+            if huge and d.char in "efF" and abs(o) > float(_np.finfo(d).max):
                 return None  # 1e300 for float32 overflows when NumPy converts it
             try:
                 refs.append(d.type(o))
@@ -497,7 +501,7 @@ def renew(x, s):
 
 
 BIG = 1 << 22  # bytes from which a pending result counts in the memory bound
-_promised = []  # weak references to big pending results, and their bytes
+_promised: list[Any] = []  # weak references to big pending results, and their bytes
 
 
 def _too_much(s, nbytes):
@@ -529,7 +533,9 @@ def into(prim, args, out):
     """A ufunc call with ``out=``, as a pending write to the whole of `out`; None if it has to run at once."""
     if _order_of(out) is False:
         return None
-    types = tuple(type(x) if type(x) in _WEAK else _np.dtype(bool) if type(x) is bool else getattr(x, "dtype", None) for x in args)
+    types = tuple(
+        type(x) if type(x) in _WEAK else _np.dtype(bool) if type(x) is bool else getattr(x, "dtype", None) for x in args
+    )
     if any([t is None for t in types]):  # not "in": a dtype equals None where float64 does
         return None
     loop = find_loop(prim, types)
@@ -601,15 +607,16 @@ def reduce(ufunc, x, axis, keepdims, dtype=None):
     loop = _reduce_loop(ufunc, o.type, dtype)
     if loop is None or (o.order is not None and (ndim - len(axes) > 1 or (keepdims and ndim > 1))):
         return None  # the order of the result in memory follows the operand's
-    shape = tuple(1 if i in axes else n for i, n in enumerate(o.shape)) if keepdims else tuple(
-        n for i, n in enumerate(o.shape) if i not in axes
-    )
+    if keepdims:
+        shape = tuple(1 if i in axes else n for i, n in enumerate(o.shape))
+    else:
+        shape = tuple(n for i, n in enumerate(o.shape) if i not in axes)
     with lock:
         s = record(prim, (("axis", axes), ("keepdims", bool(keepdims))), (o.ref,), (loop,), loop, shape, None, None)
         s.live = True
         schedule.force(s)
         full = s.full
-        if schedule.flags and loop.kind in "fcV" and ufunc is not _np.maximum and ufunc is not _np.minimum:
+        if schedule.flags and loop.kind in "fc" and schedule.flags & asked():
             schedule.finish_warners()
             return None  # NumPy runs it again and warns, from the line of its own that does
     if not shape:

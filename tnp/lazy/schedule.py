@@ -79,7 +79,7 @@ class Schedule:
         if outermost:
             try:
                 while earlier := earlier_warners(max(serial for serial, *_ in self.due)):
-                    for s in earlier:
+                    for s in reversed(earlier):  # the last first: their kernels run the others
                         if s.node is not None and not s.node.ran:
                             self.run([s])
                 ordered = sorted(self.due, key=lambda d: d[0])
@@ -112,7 +112,7 @@ class Schedule:
 
     def finish_warners(self) -> None:
         """Run everything pending that could warn."""
-        for s in earlier_warners(1 << 62):
+        for s in reversed(earlier_warners(1 << 62)):  # the last first: their kernels run the others
             if s.node is not None and not s.node.ran:
                 self.run([s])
 

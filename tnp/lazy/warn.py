@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
+
 try:
     from numpy._core.umath import _extobj_contextvar  # private: one lookup of 30 ns instead of 1 us
 
@@ -19,6 +21,7 @@ try:
 except ImportError:
     _state = None
 
+_FLAGS = {"divide": DIVIDE, "over": OVERFLOW, "under": UNDERFLOW, "invalid": INVALID}
 _KINDS = {"divide by zero": "divide", "overflow": "over", "underflow": "under", "invalid value": "invalid"}
 
 # The verdict on the present error state and warning filters, and what it was made from
@@ -76,6 +79,11 @@ def error_modes() -> dict[str, str] | None:
     _modes, _snapshot = _verdict(filters), list(filters)
     _asks = _modes is not None and "warn" in _modes.values()
     return _modes if _printing() else None
+
+
+def asked() -> int:
+    """The flags that the present error state does anything about."""
+    return sum(_FLAGS[kind] for kind, mode in np.geterr().items() if mode != "ignore")
 
 
 def _printing() -> bool:

@@ -141,10 +141,11 @@ def var(
     centre = total._nd if type(total) is ndarray else total
     if type(total) is ndarray:
         _np.true_divide(centre, count, out=centre, casting="unsafe")
+    asked = bind.asked()
     with _np.errstate(all="ignore"):  # where something is flagged, NumPy does it all again and warns in its own words
         deviation = a - total
         squares = bind.reduce(_np.add, deviation * deviation, axis, keepdims is not _ABSENT and keepdims)
-    if squares is None:
+    if squares is None or bind.schedule.flags & asked:
         return None
     return _divide(squares, count - ddof)
 
