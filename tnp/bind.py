@@ -23,7 +23,7 @@ from tnp.lazy import phantom as _phantom
 from tnp.lazy.graph import GROUP, pending_readers, record
 from tnp.lazy.lone import BELOW, is_lone, site
 from tnp.lazy.schedule import Schedule, lock
-from tnp.lazy.warn import error_modes, here
+from tnp.lazy.warn import asked, error_modes, here
 
 PENDING, READERS, MOVED, TRACED, SHARED = 1, 2, 4, 8, 16
 RETAIN = 8  # a result this many times smaller than what it reads does not wait
@@ -616,7 +616,7 @@ def reduce(ufunc, x, axis, keepdims, dtype=None):
         s.live = True
         schedule.force(s)
         full = s.full
-        if schedule.flags and loop.kind in "fcV" and ufunc is not _np.maximum and ufunc is not _np.minimum:
+        if schedule.flags and loop.kind in "fc" and schedule.flags & asked():
             schedule.finish_warners()
             return None  # NumPy runs it again and warns, from the line of its own that does
     if not shape:
