@@ -30,7 +30,7 @@ numpy.polynomial.legendre numpy.polynomial.hermite numpy.polynomial.hermite_e nu
 numpy.polynomial.polyutils numpy.lib numpy.lib.array_utils numpy.lib.format numpy.lib.introspect numpy.lib.mixins
 numpy.lib.npyio numpy.lib.scimath numpy.lib.stride_tricks numpy.ctypeslib numpy.dtypes numpy.exceptions numpy.testing
 numpy.typing
-""".split()  # noqa: SIM905
+""".split()
 
 KINDS = {
     "recorded": "native: the result is recorded, fused with what surrounds it, and computed when it is read",
@@ -53,7 +53,7 @@ add_docstring add_newdoc add_newdoc_ufunc DataSource dump fromfile fromregex gen
 load loadtxt memmap open_memmap opt_func_info print_assert_equal runstring save savetxt savez savez_compressed seed
 set_bit_generator set_printoptions set_state setbufsize seterr seterrcall show_config show_runtime source test tofile
 fromstring load_library run_threaded rundocs check_support_sve clear_and_catch_warnings measure tempdir temppath
-""".split()  # noqa: SIM905
+""".split()
 )
 
 # Operands, by the names that calls use. Each is made anew for every call; all but the texts are pending under tnp.
@@ -127,12 +127,12 @@ reshape ravel transpose permute_dims moveaxis rollaxis swapaxes squeeze expand_d
 broadcast_to broadcast_arrays atleast_1d atleast_2d atleast_3d diagonal matrix_transpose split array_split hsplit
 vsplit dsplit unstack real imag take put putmask place compress extract choose nonzero flatnonzero argwhere copyto
 take_along_axis put_along_axis fill_diagonal
-""".split()  # noqa: SIM905
+""".split()
 NATIVE_METHODS = """
 sum prod max min mean var std any all clip round conj conjugate copy astype cumsum cumprod argmax argmin nonzero take
 put compress choose repeat reshape ravel flatten transpose swapaxes squeeze diagonal view fill trace __getitem__
 __setitem__ __iadd__ __add__ __mul__ __neg__ __pow__ __lt__ __and__
-""".split()  # noqa: SIM905
+""".split()
 NATIVE_UFUNC_METHODS = ["reduce", "accumulate", "outer", "reduceat", "at"]
 NOT_NUMERIC = {"isnat", "matmul", "matvec", "vecmat", "vecdot"}  # ufuncs that are no elementwise functions of numbers
 

@@ -28,7 +28,7 @@ def install(user_code: UserCode) -> None:
     """Redirect the program's imports of numpy, from now on."""
 
     @wraps(import_)
-    def __import__(  # noqa: N807 (its name is seen where a program prints it)
+    def __import__(  # its name is seen where a program prints it
         name: str,
         globals: dict[str, Any] | None = None,
         locals: Any = None,
