@@ -4,10 +4,15 @@ Each is recorded and fused; which of them a backend computes itself and which th
 backend's affair.
 """
 
+from typing import Any
+
 import numpy as np
-from numpy._core import umath  # has clip as a ufunc, which numpy itself has not
+from numpy._core import umath as _umath
 
 from tnp.core.primitive import Elementwise, Reduction, cast_p, where_p
+
+umath: Any = _umath  # has clip as a ufunc, which numpy itself has not
+CLIP = umath.clip
 
 # Operations that never set a floating-point flag that NumPy reports
 _QUIET = """
@@ -37,4 +42,4 @@ REDUCTIONS: dict[np.ufunc, Reduction] = {
     for u in (np.add, np.multiply, np.maximum, np.minimum, np.logical_and, np.logical_or)
 }
 
-__all__ = ["PRIMITIVES", "QUIET", "REDUCTIONS", "cast_p", "where_p"]
+__all__ = ["CLIP", "PRIMITIVES", "QUIET", "REDUCTIONS", "cast_p", "where_p"]

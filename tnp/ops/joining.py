@@ -142,7 +142,8 @@ def _concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind"
     if out is None and dtype is None and casting == "same_kind" and type(axis) is int:
         found = operands(arrays)
         if found is not None:
-            r = _along(arrays, axis, *found, _same)
+            looks, kind = found
+            r = _along(arrays, axis, looks, kind, _same)
             if r is not None:
                 return r
     kwargs = {"out": out, "dtype": dtype, "casting": casting}
@@ -178,7 +179,8 @@ def _column_stack(tup):
         looks, dtype = found
         n = looks[0].shape[0] if looks[0].ndim else -1
         if all(nd.ndim in (1, 2) and nd.shape[0] == n for nd in looks):
-            start, parts = 0, []
+            parts: list[tuple[slice | int, ...]] = []
+            start = 0
             for nd in looks:
                 if nd.ndim == 1:
                     parts.append((slice(None), start))
@@ -256,12 +258,12 @@ def _rolled(dest, src, shift, axis):
 
 
 def _sizes(counts):
-    return all([type(k) is int and k >= 0 for k in counts])  # noqa: C419 - compiled, a generator is slower
+    return all([type(k) is int and k >= 0 for k in counts])
 
 
 def _tile(A, reps):
     if type(A) is ndarray and (type(reps) is int or type(reps) is tuple):
-        counts = (reps,) if type(reps) is int else reps
+        counts = (reps,) if type(reps) is int else tuple(reps)
         nd = look(A)
         if nd.flags.c_contiguous and nd.size and _sizes(counts) and counts != (1,) * len(counts):
             ndim = max(nd.ndim, len(counts))

@@ -89,7 +89,7 @@ def _count(a, axis):
     return _np.intp(n)
 
 
-def mean(a, axis=None, dtype=None, out=None, keepdims=_ABSENT, *, where=_ABSENT):
+def _mean(a, axis=None, dtype=None, out=None, keepdims=_ABSENT, *, where=_ABSENT):
     """`numpy.mean` as NumPy does it: the sum, divided by the count in the dtype of the sum."""
     if low_precision.is_low(a):
         return low_precision.mean(a, axis, dtype, out, keepdims, where=where)
@@ -119,10 +119,10 @@ def _divide(total, count):
     return total.dtype.type(total / count)
 
 
-mean = native(mean, _np.mean, "mean")
+mean = native(_mean, _np.mean, "mean")
 
 
-def var(
+def _var(
     a, axis=None, dtype=None, out=None, ddof=0, keepdims=_ABSENT, *, where=_ABSENT, mean=_ABSENT, correction=_ABSENT
 ):
     """`numpy.var` as NumPy does it: mean of the squared deviations from the mean, in two passes."""
@@ -150,16 +150,16 @@ def var(
     return _divide(squares, count - ddof)
 
 
-var = native(var, _np.var, "var")
+var = native(_var, _np.var, "var")
 
 
-def std(
+def _std(
     a, axis=None, dtype=None, out=None, ddof=0, keepdims=_ABSENT, *, where=_ABSENT, mean=_ABSENT, correction=_ABSENT
 ):
     """`numpy.std`: root of the variance."""
     if low_precision.is_low(a):
         return low_precision.std(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
-    v = var.native(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+    v = _var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
     if v is None:
         return None
     if type(v) is ndarray:
@@ -168,7 +168,7 @@ def std(
     return v.dtype.type(_np.sqrt(v))
 
 
-std = native(std, _np.std, "std")
+std = native(_std, _np.std, "std")
 native(_extreme(_np.maximum), _np.amax, "amax")
 native(_extreme(_np.minimum), _np.amin, "amin")
 
@@ -188,7 +188,7 @@ def _average(a, axis=None, weights=None, returned=False, *, keepdims=_ABSENT):
     if type(a) is not ndarray or returned or (type(axis) is not int and axis is not None):
         return None
     if weights is None:
-        return mean.native(a, axis, keepdims=keepdims)
+        return _mean(a, axis, keepdims=keepdims)
     if type(weights) is not ndarray:
         return None
     x, w = look(a), look(weights)

@@ -3,7 +3,7 @@
 import numpy as _np
 
 from tnp import bind
-from tnp.core.elementwise import PRIMITIVES
+from tnp.core.elementwise import CLIP, PRIMITIVES
 from tnp.host import native
 from tnp.hot import ndarray
 
@@ -32,7 +32,7 @@ def _clip(a, a_min=_ABSENT, a_max=_ABSENT, out=None, *, min=_ABSENT, max=_ABSENT
         return bind.elementwise(PRIMITIVES[_np.minimum], (a, high))
     if high is None:
         return bind.elementwise(PRIMITIVES[_np.maximum], (a, low))
-    return bind.elementwise(PRIMITIVES[_np._core.umath.clip], (a, low, high))
+    return bind.elementwise(PRIMITIVES[CLIP], (a, low, high))
 
 
 clip = native(_clip, _np.clip, "clip")
