@@ -263,7 +263,7 @@ def _sizes(counts):
 
 def _tile(A, reps):
     if type(A) is ndarray and (type(reps) is int or type(reps) is tuple):
-        counts = (reps,) if type(reps) is int else tuple(reps)
+        counts = reps if isinstance(reps, tuple) else (reps,)
         nd = look(A)
         if nd.flags.c_contiguous and nd.size and _sizes(counts) and counts != (1,) * len(counts):
             ndim = max(nd.ndim, len(counts))
