@@ -123,6 +123,18 @@ def look(x):
     return ph if ph is not None else settle(x)
 
 
+def shape_of(x):
+    """Shape of an array that may be pending."""
+    s = pending_whole(x)
+    return look(x).shape if s is None else s.node.shape
+
+
+def dtype_of(x):
+    """Dtype of an array that may be pending."""
+    s = pending_whole(x)
+    return look(x).dtype if s is None else s.node.dtype
+
+
 def pending_whole(x):
     """The pending storage that is all of `x`, or None."""
     c = x._cell

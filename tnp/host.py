@@ -9,6 +9,7 @@ import functools
 import importlib
 import operator
 import types
+from typing import Any
 
 import numpy as _np
 
@@ -169,7 +170,7 @@ def program_types(types_):
     return tuple(ndarray if t is _NDARRAY else getattr(t, "_class", t) for t in types_)
 
 
-watchers = []  # each is told every NumPy function that is called for want of a native one
+watchers: list[Any] = []  # each is told every NumPy function that is called for want of a native one
 
 
 def _through(r, seen):
@@ -291,8 +292,8 @@ class _Done:
 
 
 DONE = _Done()
-_functions = {}
-_ufuncs = {}
+_functions: dict[Any, Any] = {}
+_ufuncs: dict[Any, Any] = {}
 
 
 # Functions that write into an argument: position and name of it

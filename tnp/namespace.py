@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from tnp.host import call, host_function, rewrap, ufunc_of, unwrap
-from tnp.hot import ndarray, ufunc, wrap
 from tnp.arrays.flags import flatiter
 from tnp.arrays.iterators import broadcast, nditer
 from tnp.arrays.methods import calibrate_resize
+from tnp.host import call, host_function, rewrap, ufunc_of, unwrap
+from tnp.hot import ndarray, ufunc, wrap
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type(np.sum))
 
@@ -30,7 +30,7 @@ class IndexingProxy:
         return len(self._raw)
 
 
-def _proxy_class(raw: type, wrapped: Iterable[str] = ()) -> type:
+def _proxy_class(raw: Any, wrapped: Iterable[str] = ()) -> type:
     """A subclass of NumPy's class whose construction and results are on tnp arrays."""
 
     def __new__(cls: type, *args: Any, **kwargs: Any) -> Any:

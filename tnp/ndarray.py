@@ -1,5 +1,6 @@
 """Puts the array class together: the class of tnp/hot.py gets its slow paths, methods, attributes and protocols."""
 
+import math
 import types
 
 import numpy as _np
@@ -58,11 +59,11 @@ RARE = {
     "__str__": lambda x: _text(x, str),
     "__divmod__": operators.divmod_,
     "__rdivmod__": operators.rdivmod,
-    "shape": lambda x: bind.look(x).shape,
-    "dtype": lambda x: bind.look(x).dtype,
-    "ndim": lambda x: bind.look(x).ndim,
+    "shape": bind.shape_of,
+    "dtype": bind.dtype_of,
+    "ndim": lambda x: len(bind.shape_of(x)),
     "strides": lambda x: bind.look(x).strides,
-    "size": lambda x: bind.look(x).size,
+    "size": lambda x: math.prod(bind.shape_of(x)),
     "set shape": views.set_shape,
     "set dtype": views.set_dtype,
     "T": lambda x: methods.moved(x, _NDARRAY.transpose, (), {}),

@@ -15,20 +15,17 @@ _BITS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
 def _method(raw: Any, name: str) -> Any:
-    if name in _WRITING:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return call(raw, (self, *args), kwargs)
 
-        def method(self: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-            if isinstance(x, ndarray):
-                writable(x)
-            return call(raw, (self, x, *args), kwargs)
+    def writing(self: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(x, ndarray):
+            writable(x)
+        return call(raw, (self, x, *args), kwargs)
 
-    else:
-
-        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            return call(raw, (self, *args), kwargs)
-
-    method.__name__, method.__qualname__, method.__doc__ = name, raw.__qualname__, raw.__doc__
-    return method
+    made: Any = writing if name in _WRITING else method
+    made.__name__, made.__qualname__, made.__doc__ = name, raw.__qualname__, raw.__doc__
+    return made
 
 
 def _attribute(raw: Any) -> Any:

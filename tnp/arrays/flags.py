@@ -10,10 +10,10 @@ from tnp.host import rewrap, unwrap
 from tnp.hot import real, wrap, writable
 
 
-class flagsobj:  # noqa: N801
+class flagsobj:
     """`numpy.ndarray.flags` of a tnp array."""
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # as NumPy's
     _names = {  # noqa: RUF012
         "C": "c_contiguous", "CONTIGUOUS": "c_contiguous", "C_CONTIGUOUS": "c_contiguous", "F": "f_contiguous",
         "FORTRAN": "f_contiguous", "F_CONTIGUOUS": "f_contiguous", "W": "writeable", "WRITEABLE": "writeable",
@@ -55,10 +55,10 @@ class flagsobj:  # noqa: N801
         )
 
 
-class flatiter:  # noqa: N801
+class flatiter:
     """`numpy.flatiter` over a tnp array: reads and writes go through the array."""
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # as NumPy's
 
     def __init__(self, array):
         self.base = array

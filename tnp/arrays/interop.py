@@ -1,7 +1,5 @@
 """How other libraries see the array: NumPy's protocols, DLPack, Arrow; pickles and copies."""
 
-# ruff: noqa: N807
-
 import copy
 import sys
 

@@ -7,10 +7,10 @@ from tnp.host import Wrapped, rewrap, unwrap
 from tnp.hot import ndarray, writable
 
 
-class nditer(Wrapped):  # noqa: N801
+class nditer(Wrapped):
     """`numpy.nditer` over tnp arrays."""
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # as NumPy's
     __doc__ = _np.nditer.__doc__
 
     def __init__(self, op, *args, **kwargs):
@@ -92,7 +92,7 @@ def nested_iters(op, axes, *args, **kwargs):
     return tuple(_iterator(it, seen) for it in _np.nested_iters(op, axes, *args, **kwargs))
 
 
-class broadcast(Wrapped):  # noqa: N801
+class broadcast(Wrapped):
     """`numpy.broadcast` of tnp arrays."""
 
     __doc__ = _np.broadcast.__doc__

@@ -150,7 +150,7 @@ _TOPICS = (
 )
 NATIVE = {name: function for topic in _TOPICS for name, function in getattr(topic, "METHODS", {}).items()}
 LOOPS = frozenset(  # done by NumPy's loop on the memory, on purpose
-    "argmax argmin choose compress cumprod cumsum flatten item nonzero repeat take tolist tobytes trace".split()  # noqa: SIM905
+    "argmax argmin choose compress cumprod cumsum flatten item nonzero repeat take tolist tobytes trace".split()
 )
 USER = 256  # dtypes of other libraries are numbered from here on: bfloat16 has sums of its own
 MOVING = frozenset(["diagonal", "ravel", "squeeze", "swapaxes", "transpose"])
@@ -158,7 +158,7 @@ READING = """
 all any argmax argmin argpartition argsort choose clip compress conj conjugate copy cumprod cumsum diagonal dot
 dump dumps flatten getfield item max mean min nonzero prod ravel repeat round searchsorted squeeze std sum swapaxes
 take to_device tobytes tofile tolist trace transpose var
-""".split()  # noqa: SIM905
+""".split()
 WRITING = ["byteswap", "fill", "partition", "put", "setfield", "sort"]
 
 

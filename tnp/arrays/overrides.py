@@ -8,6 +8,7 @@ globals of its methods tell.
 
 import types
 import weakref
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,8 @@ _OWN = frozenset(
         "__abstractmethods__",
     ]
 )
-_classes = weakref.WeakKeyDictionary()  # class of the program -> its guise, or None if it needs none
+# Class of the program -> its guise, or None if it needs none
+_classes: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
 class Guise:

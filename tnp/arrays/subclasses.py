@@ -6,6 +6,7 @@ program, that answers as the program's does. What NumPy then returns says by its
 """
 
 import weakref
+from typing import Any
 
 import numpy as _np
 
@@ -34,7 +35,7 @@ _UNTOUCHED = frozenset(
         "__weakref__",
     ]
 )
-_classes = weakref.WeakKeyDictionary()
+_classes: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
 class Origin(_NDARRAY):
@@ -92,19 +93,19 @@ def _forward(cls, name, value):
     """What stands in the class of stand-ins for `value`, which the program's class has under this name."""
     if name == "__array_ufunc__" and value is not None:
 
-        def method(self, raw, how, *inputs, **kwargs):
+        def array_ufunc(self, raw, how, *inputs, **kwargs):
             args, kwargs = host.rewrap(inputs, self._seen), host.rewrap(kwargs, self._seen)
             return host.unwrap(cls.__array_ufunc__(twin(self), host.ufunc_of(raw), how, *args, **kwargs), [])
 
-        return method
+        return array_ufunc
     if name == "__array_function__":
 
-        def method(self, raw, types, args, kwargs):
+        def array_function(self, raw, types, args, kwargs):
             args, kwargs = host.rewrap(args, self._seen), host.rewrap(kwargs, self._seen)
             r = cls.__array_function__(twin(self), host.function_of(raw), host.program_types(types), args, kwargs)
             return host.unwrap(r, [])
 
-        return method
+        return array_function
     if isinstance(value, classmethod):
         return classmethod(
             lambda made, *args, **kwargs: host.unwrap(

@@ -52,6 +52,11 @@ for _name in ("reduce", "accumulate", "outer", "reduceat", "resolve_dtypes", "_r
 native.set_type_attribute(ufunc, "at", _ufunc_at)
 
 
+def _of_raw(name):
+    """NumPy's attribute `name`."""
+    return property(lambda self: getattr(self._raw, name))
+
+
 def _set_doc(self, text):
     self._raw.__doc__ = text
 
@@ -60,7 +65,7 @@ native.set_type_attribute(ufunc, "__doc__", property(lambda self: self._raw.__do
 native.set_type_attribute(ufunc, "__module__", property(lambda self: self._raw.__module__))
 for _name in ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature",
               "__qualname__", "__signature__", "__text_signature__"):  # fmt: skip
-    native.set_type_attribute(ufunc, _name, property(lambda self, _n=_name: getattr(self._raw, _n)))
+    native.set_type_attribute(ufunc, _name, _of_raw(_name))
 native.set_type_attribute(ufunc, "__reduce__", lambda self: (_ufunc_by_name, (self._raw.__name__,)))
 
 

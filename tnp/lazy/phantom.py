@@ -18,14 +18,17 @@ _start = 0
 
 
 def _reserve() -> None:
-    """Address space without memory behind it: as much as the system gives, up to 1 TiB."""
+    """Address space without memory behind it: as much as the system gives, up to 16 GiB.
+
+    A larger array is computed before it is viewed.
+    """
     global _space, _start, _region
-    size = 1 << 40
+    size = 1 << 34
     while _space is None:
         try:
             _region = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE, prot=mmap.PROT_READ)
             # Nobody writes there; but views must tell NumPy's read-only ones (diagonal) from the others
-            start = np.frombuffer(_region, np.uint8).ctypes.data
+            start = address(np.frombuffer(_region, np.uint8))
             writable: Any = (ctypes.c_uint8 * size).from_address(start)
             _space = np.frombuffer(writable, np.uint8)
         except (OSError, ValueError):

@@ -1,4 +1,4 @@
-cdef object _state, _seen_state, _seen_filters, _seen_first, _modes, _snapshot, _show, _show_impl, _theirs
+cdef object _state, _seen_state, _seen_filters, _seen_first, _modes, _snapshot, _show, _show_impl
 cdef Py_ssize_t _seen_length
 cdef bint _asks
 

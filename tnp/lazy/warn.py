@@ -116,18 +116,9 @@ def here(modes: dict[str, str]) -> Where | None:
     return QUIET
 
 
-_theirs: dict[str, Any] | None = None  # globals of the program's module that was met last
-
-
 def _ours(names: dict[str, Any]) -> bool:
-    global _theirs
-    if names is _theirs:
-        return False
-    name = names.get("__name__", "")
-    if name == "tnp" or name.startswith("tnp."):
-        return True
-    _theirs = names
-    return False
+    name = names.get("__name__") or ""
+    return name == "tnp" or name.startswith("tnp.")
 
 
 # An operation that may set flags, under an error state that ignores them all
