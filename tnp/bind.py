@@ -20,7 +20,7 @@ from tnp.core.elementwise import PRIMITIVES, QUIET, REDUCTIONS, cast_p, where_p
 from tnp.core.native import address
 from tnp.hot import cell_of, ndarray, new, root
 from tnp.lazy import phantom as _phantom
-from tnp.lazy.graph import GROUP, pending_readers, record
+from tnp.lazy.graph import GROUP, pending_readers, record, warners
 from tnp.lazy.lone import BELOW, is_lone, site
 from tnp.lazy.schedule import Schedule, lock
 from tnp.lazy.warn import asked, error_modes, here
@@ -339,6 +339,20 @@ def habit(args):
                 return 0
     place = site()
     return None if is_lone(place) else place
+
+
+def at_once(args):
+    """An operation on these operands runs now: what the program wrote before it warns before it.
+
+    Not where that would tear chains apart for nothing: small operands, and operations that only habit runs at once.
+    """
+    if warners:
+        for x in args:
+            if type(x) is ndarray:
+                a = x
+                if a._nd is None or _numel(a._nd) >= max(_lazy_from, LONE_BELOW):
+                    schedule.finish_warners()
+                    return
 
 
 def _numel(nd):

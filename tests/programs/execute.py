@@ -201,7 +201,8 @@ def first_difference(theirs: Record, ours: Record) -> Difference | None:
 def _same_warnings(theirs: list[str], ours: list[str]) -> bool:
     """The same texts, order and lines; where NumPy names a file of its own, any place will do.
 
-    Arithmetic of NumPy's scalars is NumPy's own and warns at once, so its warnings are compared among themselves.
+    Arithmetic of NumPy's scalars and the conversion of Python's data are NumPy's own and warn at once
+    (docs/decisions/0001-engine.md), so their warnings are compared among themselves.
     """
     return all(
         len(a) == len(b) and all(map(_same_warning, a, b))
@@ -210,8 +211,8 @@ def _same_warnings(theirs: list[str], ours: list[str]) -> bool:
 
 
 def _scalars_apart(warned: list[str]) -> tuple[list[str], list[str]]:
-    scalar = [text for text in warned if "encountered in scalar" in text]
-    return scalar, [text for text in warned if "encountered in scalar" not in text]
+    apart = [text for text in warned if "encountered in scalar" in text or "encountered in cast" in text]
+    return apart, [text for text in warned if text not in apart]
 
 
 def _same_warning(a: str, b: str) -> bool:

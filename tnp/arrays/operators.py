@@ -45,6 +45,7 @@ def binary(op, a, b):
         r = bind.elementwise(op.prim, (a, b))
         if r is not None:
             return r
+    bind.at_once((a, b))
     seen = []
     return rewrap(op.plain(unwrap(a, seen), unwrap(b, seen)), seen)
 
@@ -55,6 +56,7 @@ def reflected(op, a, b):
         r = bind.elementwise(op.prim, (b, a))
         if r is not None:
             return r
+    bind.at_once((a, b))
     seen = []
     return rewrap(op.reflected(unwrap(a, seen), unwrap(b, seen)), seen)
 
@@ -66,6 +68,7 @@ def inplace(op, a, b):
         r = bind.inplace(op.prim, a, b) if short is None else bind.into(short, (a,), a)
         if r is not None:
             return r
+    bind.at_once((a, b))
     seen = []
     other = unwrap(b, seen)
     writable(a)
@@ -130,6 +133,7 @@ def call_ufunc(raw, args, kwargs):
         r = bind.into(prim, args[:-1], args[-1])
         if r is not None:
             return r
+    bind.at_once(args)
     if len(args) > raw.nin:
         for x in args[raw.nin :]:
             if isinstance(x, ndarray):
