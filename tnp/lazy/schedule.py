@@ -31,6 +31,7 @@ class Schedule:
         self.backend = backend
         self.kernels = 0
         self.flags = 0  # of the last kernel
+        self.seen = 0  # of all kernels since somebody set it to 0
         self.due: list[Due] = []  # warnings found, not yet given
 
     def force(self, storage: Storage) -> None:
@@ -63,6 +64,7 @@ class Schedule:
         """Run the storages `order` as one kernel into ``outputs`` (storage -> destination), with their warnings."""
         self.kernels += 1
         flags = self.flags = self.backend.run(build(order, outputs))
+        self.seen |= flags
         due = replay(order, flags) if flags else []
         alone = len(order) == 1
         for s in order:

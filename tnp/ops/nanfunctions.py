@@ -91,10 +91,12 @@ def nanvar(
     if total is None:
         return None
     average = _divided(total, count)
+    asked = bind.asked()
+    bind.schedule.seen = 0
     with _np.errstate(all="ignore"):  # what sets a flag is left to NumPy, which warns of it
         deviation = bind.select(mask, zero, filled - average)
         squares = None if deviation is None else bind.reduce(_np.add, deviation * deviation, axis, _kept(keepdims))
-    if squares is None:
+    if squares is None or bind.schedule.seen & asked:
         return None
     dof = _nd(count) - ddof
     if type(squares) is not ndarray:

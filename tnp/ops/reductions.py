@@ -142,10 +142,11 @@ def _var(
     if type(total) is ndarray:
         _np.true_divide(centre, count, out=centre, casting="unsafe")
     asked = bind.asked()
+    bind.schedule.seen = 0
     with _np.errstate(all="ignore"):  # where something is flagged, NumPy does it all again and warns in its own words
         deviation = a - total
         squares = bind.reduce(_np.add, deviation * deviation, axis, keepdims is not _ABSENT and keepdims)
-    if squares is None or bind.schedule.flags & asked:
+    if squares is None or bind.schedule.seen & asked:
         return None
     return _divide(squares, count - ddof)
 
@@ -198,9 +199,11 @@ def _average(a, axis=None, weights=None, returned=False, *, keepdims=_ABSENT):
     scale = bind.reduce(_np.add, weights, axis, keep)
     if scale is None or ((scale._nd if type(scale) is ndarray else scale) == 0.0).any():
         return None
+    asked = bind.asked()
+    bind.schedule.seen = 0
     with _np.errstate(all="ignore"):  # as for the variance
         total = bind.reduce(_np.add, a * weights, axis, keep)
-    return None if total is None else total / scale
+    return None if total is None or bind.schedule.seen & asked else total / scale
 
 
 native(_ptp, _np.ptp, "ptp")
