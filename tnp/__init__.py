@@ -13,7 +13,8 @@ import numpy as _np
 
 from tnp import core as core
 from tnp import ndarray as _ndarray_module
-from tnp.backends.cpu.threads import num_threads, set_num_threads
+from tnp.backends.cpu.threads import num_threads as get_num_threads
+from tnp.backends.cpu.threads import set_num_threads
 from tnp.bind import evaluate
 from tnp.core.config import config
 from tnp.core.dtypes import bfloat16 as _bfloat16
@@ -40,7 +41,7 @@ __all__ = [
     "config",
     "evaluate",
     "explain",
-    "num_threads",
+    "get_num_threads",
     "report",
     "set_num_threads",
     "to_numpy",

@@ -422,7 +422,7 @@ def _finish(prim, params, operands, ins, dtype, target):
         x = new(ndarray)
         x._cell = Cell(s, PENDING)
         if s.node.count > GROUP or (nbytes >= BIG and _too_much(s, nbytes)):
-            schedule.force(s)
+            _force_now(s)
         if dropped:
             schedule.finish_dropped()
     return x
@@ -522,8 +522,24 @@ def renew(x, s):
     x._nd = x._place = None
     nbytes = _size(s.node.shape) * s.node.dtype.itemsize
     if s.node.count > GROUP or (nbytes >= BIG and _too_much(s, nbytes)):
-        schedule.force(s)
+        try:
+            _force_now(s)
+        except BaseException:  # the array stays as it was
+            s.live = False
+            old.live = True
+            c.storage = old
+            raise
     return x
+
+
+def _force_now(s):
+    """Run what was just recorded; where that fails it never happened."""
+    try:
+        schedule.force(s)
+    except BaseException:
+        if s.node is not None:
+            s.node.warns = False  # nobody will run it for its warnings either
+        raise
 
 
 BIG = 1 << 22  # bytes from which a pending result counts in the memory bound

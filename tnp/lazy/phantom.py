@@ -18,12 +18,12 @@ _start = 0
 
 
 def _reserve() -> None:
-    """Address space without memory behind it: as much as the system gives, up to 16 GiB.
+    """Address space without memory behind it: as much as the system gives, up to 1 GiB (it counts against RLIMIT_AS).
 
     A larger array is computed before it is viewed.
     """
     global _space, _start, _region
-    size = 1 << 34
+    size = 1 << 30
     while _space is None:
         try:
             _region = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE, prot=mmap.PROT_READ)

@@ -72,7 +72,12 @@ def test_warnings_in_a_loop_come_once_per_line():
 
 def test_exit_with_pending_work():
     same("a = np.arange(1000.0)\nb = a * 2 + 1\nimport atexit\natexit.register(lambda: print(b.sum()))\nc = b - 1")
-    same("a = np.arange(1000.0) * 2\nclass L:\n    def __del__(self): print(a.sum())\nx = L()\ny = a + 1")
+    # NumPy itself may fail here: it imports inside of sum, and Python is past importing
+    assert run("a = np.arange(1000.0) * 2\nclass L:\n    def __del__(self): print(a.sum())\nx = L()\ny = a + 1") == (
+        "999000.0\n",
+        "",
+        0,
+    )
 
 
 def test_fork_with_pending_work():

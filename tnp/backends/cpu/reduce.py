@@ -19,6 +19,7 @@ from tnp.backends.cpu.plan import Unplannable
 from tnp.backends.cpu.reduction_check import confirmed
 from tnp.backends.cpu.reduction_order import ENDLESS, Job, job_of, order_of
 from tnp.backends.cpu.reduction_pass import Pass, needed, remember, store, subset
+from tnp.backends.cpu.stats import Launches
 from tnp.core.primitive import Elementwise, Reduction
 
 COMPILE_NS = 10_000_000  # what compiling costs
@@ -35,11 +36,14 @@ class _Entry:
         Steps that no output is made from, those that others are made from left out.
     passes : dict
         By the layout of the operands.
+    counts : Launches or None
+        What is counted of the passes over memory, once there was one.
     """
 
-    __slots__ = ("passes", "spent", "unused")
+    __slots__ = ("counts", "passes", "spent", "unused")
 
     def __init__(self, group: Group) -> None:
+        self.counts: Launches | None = None
         self.spent = 0.0
         used = needed(group, [i for i, _ in group.outputs])
         unused = [i for i, s in enumerate(group.steps) if i not in used and isinstance(s.prim, Elementwise)]
@@ -65,7 +69,7 @@ def run(backend: Any, group: Group) -> int:
         size *= n
     entry: _Entry = remember(_entries, _structure(group), lambda: _Entry(group))
     if not size or (not backend.stress and entry.spent + 2.0 * size * len(group.steps) < COMPILE_NS):
-        return _timed(entry, group)
+        return _timed(backend, entry, group)
     return _run(backend, entry, group, size)
 
 
@@ -83,12 +87,24 @@ def _run(backend: Any, entry: _Entry, group: Group, size: int) -> int:
     flags = _elementwise(backend, group, [(i, memory.empty(group.shape, group.steps[i].dtype)) for i in entry.unused])
     if passes is None:
         return flags | _materialised(backend, group, size)
+    _count(backend, entry, group, size)
     for one in passes:
         found = one.run(group, backend.stress, size)
         if found < 0:  # zeros of both signs: which one NumPy returns depends on its vectors
             return _by_numpy(group)
         flags |= found
     return flags | _elementwise(backend, group, plain) if apart else flags
+
+
+def _count(backend: Any, entry: _Entry, group: Group, size: int) -> None:
+    """Once for the group, although it may take several passes: memory sees the later ones in cache or not at all."""
+    if entry.counts is None:
+        read = sum(a.dtype.itemsize for a in group.leaves if not isinstance(a, np.generic) and a.size == size)
+        written = sum(out.dtype.itemsize for _, out in group.outputs if out.size == size)
+        entry.counts = Launches("_".join(s.prim.name for s in group.steps), read, written)
+        backend.stats.kernels.append(entry.counts)
+    entry.counts.launches += 1
+    entry.counts.elements += size
 
 
 def _structure(group: Group) -> Any:
@@ -101,7 +117,8 @@ def _structure(group: Group) -> Any:
     return tuple(key)
 
 
-def _timed(entry: _Entry, group: Group) -> int:
+def _timed(backend: Any, entry: _Entry, group: Group) -> int:
+    backend.stats.interpreted += 1
     began = time.perf_counter_ns()
     flags = _by_numpy(group)
     entry.spent += time.perf_counter_ns() - began
