@@ -25,6 +25,11 @@ def collect(targets: list[Storage], force: Callable[[Storage], object], fusible:
         force(barrier)
 
 
+def first_barrier(storage: Storage, fusible: _Fusible) -> Storage | None:
+    """Something that must run before the kernel of `storage` can, or None."""
+    return _walk([storage], fusible)[1]
+
+
 def _walk(targets: list[Storage], fusible: _Fusible) -> tuple[list[Storage], Storage | None]:
     """The order, and what must run before if there is such a thing (then the order says nothing)."""
     order: list[Storage] = []

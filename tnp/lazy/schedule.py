@@ -11,7 +11,7 @@ import numpy as np
 from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Backend
 from tnp.core.cells import Node, Place, Storage, dropped
 from tnp.core.primitive import Reduction
-from tnp.lazy.fusion import build, collect, view
+from tnp.lazy.fusion import build, collect, first_barrier, view
 from tnp.lazy.graph import earlier_warners, pending_readers
 from tnp.lazy.lone import remember
 from tnp.lazy.warn import Where, give, happened
@@ -39,10 +39,22 @@ class Schedule:
         if storage.node is not None:
             self.run([storage])
 
+    def finish(self, storage: Storage) -> None:
+        """`force`, for what a kernel meets that must be there before: a chain of such takes no stack."""
+        waiting = [storage]
+        while waiting:
+            s = waiting[-1]
+            barrier = first_barrier(s, self.backend.fusible) if s.node is not None else None
+            if barrier is not None:
+                waiting.append(barrier)
+                continue
+            waiting.pop()
+            self.force(s)
+
     def run(self, targets: list[Storage]) -> None:
         """Compute the storages `targets` (of one shape) in one kernel."""
         with lock:
-            order = collect(targets, self.force, self.backend.fusible)
+            order = collect(targets, self.finish, self.backend.fusible)
             targets = [t for t in targets if t.node is not None]
             if not targets:
                 return
@@ -107,7 +119,7 @@ class Schedule:
             s = dropped.pop()
             if s.node is not None and not s.node.ran and s.uses == 0:
                 with lock:
-                    order = collect([s], self.force, self.backend.fusible)
+                    order = collect([s], self.finish, self.backend.fusible)
                     if s.node is not None:
                         self.launch(order, {})
                         s.node = None
@@ -125,7 +137,7 @@ class Schedule:
         inside it that somebody else still wants are kept.
         """
         with lock:
-            order = collect([value], self.force, self.backend.fusible)
+            order = collect([value], self.finish, self.backend.fusible)
             inside = set(order)
             self.serve(dest, inside)
             order = [s for s in order if s.node is not None]
