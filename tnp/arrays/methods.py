@@ -45,6 +45,9 @@ def method_call(raw, x, args, kwargs):
         cell_of_large(x)
     nd = unwrap(x, seen)
     if args:
+        for a in args:
+            if type(a) is ndarray:  # it may be an output
+                writable(a)
         args = [unwrap(a, seen) for a in args]
     if kwargs:
         out = kwargs.get("out")
@@ -201,7 +204,7 @@ def resize(self, *new_shape, refcheck=True):
     """`numpy.ndarray.resize`: change shape and size of this very array."""
     nd = writable(self)
     cell = self._cell
-    if not new_shape or new_shape == (None,):
+    if not new_shape or (len(new_shape) == 1 and new_shape[0] is None):
         return
     shape = new_shape[0] if len(new_shape) == 1 else new_shape
     shape = (shape,) if isinstance(shape, (int, _np.integer)) else tuple(operator.index(n) for n in shape)

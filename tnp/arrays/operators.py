@@ -129,7 +129,14 @@ def call_ufunc(raw, args, kwargs):
                 r = bind.into(prim, args, out)
                 if r is not None:
                     return r
-    elif prim is not None and len(args) == raw.nin + 1 and not kwargs and type(args[-1]) is ndarray:
+    elif (
+        prim is not None
+        and len(args) == raw.nin + 1
+        and not kwargs
+        and type(args[-1]) is ndarray
+        and raw is not _np.maximum  # of these two NumPy deprecates the positional output
+        and raw is not _np.minimum
+    ):
         r = bind.into(prim, args[:-1], args[-1])
         if r is not None:
             return r

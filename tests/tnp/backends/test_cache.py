@@ -213,5 +213,5 @@ def test_the_environment_names_the_folder(monkeypatch, tmp_path):
 
 def test_the_module_is_light():
     code = f"import sys; sys.path[0] = {os.path.dirname(cache.__file__)!r}; import cache; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True)
     assert not {"numba", "llvmlite", "numpy", "tempfile", "pathlib"} & set(done.stdout.split())

@@ -277,6 +277,8 @@ def _vector_width(plan: Plan, register_bytes: int) -> int:
     """
     sizes = [size_of(n.code) for n in plan.nodes if n.kind == "emit" and n.code != "b1"]
     sizes = sizes or [size_of(n.code) for n in plan.nodes]
+    if any(n.code == "f2" for n in plan.nodes):
+        return 8  # LLVM 22 aborts the process on strict conversions of 16 halves
     width = max(2, register_bytes // min(8, max(set(sizes), key=sizes.count)))
     work = sum(n.kind in ("emit", "cast") for n in plan.nodes)
     return min(64, width * (4 if work <= 3 else 2 if work <= 6 else 1))
