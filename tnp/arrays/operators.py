@@ -141,6 +141,12 @@ def call_ufunc(raw, args, kwargs):
         if r is not None:
             return r
     bind.at_once(args)
+    outs = kwargs.get("out")
+    if type(outs) is tuple and len(outs) == 2 and type(outs[0]) is ndarray and type(outs[1]) is ndarray:
+        a, b = outs
+        if a is not b and writable(a) is writable(b):  # two arrays are two objects for NumPy, which locks them
+            view = b if b._base is not None else a
+            view._nd = view._nd.view()
     if len(args) > raw.nin:
         for x in args[raw.nin :]:
             if isinstance(x, ndarray):
