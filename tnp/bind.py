@@ -20,10 +20,10 @@ from tnp.core.elementwise import PRIMITIVES, QUIET, REDUCTIONS, cast_p, where_p
 from tnp.core.native import address
 from tnp.hot import cell_of, ndarray, new, root
 from tnp.lazy import phantom as _phantom
-from tnp.lazy.graph import GROUP, pending_readers, record, warners
+from tnp.lazy.graph import GROUP, pending_readers, record
 from tnp.lazy.lone import BELOW, is_lone, site
 from tnp.lazy.schedule import Schedule, lock
-from tnp.lazy.warn import asked, error_modes, here
+from tnp.lazy.warn import asked, before_printing, error_modes, here
 
 PENDING, READERS, MOVED, TRACED, SHARED = 1, 2, 4, 8, 16
 RETAIN = 8  # a result this many times smaller than what it reads does not wait
@@ -37,6 +37,7 @@ _lazy_from = 1 << 62  # elements from which operations are recorded
 
 backend = CpuBackend()
 schedule = Schedule(backend)
+before_printing(schedule.before_warning)
 _loops: dict[Any, Any] = {}  # (primitive, dtypes) -> (dtypes of the loop, dtype of the result), or None
 
 
@@ -213,8 +214,12 @@ def broadcast(a, b):
     return tuple(out)
 
 
-def memory_order(operands, shape):
-    """Axes of the result from the slowest to the fastest, None for C order: NumPy's order "K"."""
+def memory_order(operands, ins, shape, iterated):
+    """Axes of the result from the slowest to the fastest, None for C order: NumPy's order "K".
+
+    `ins` are the dtypes of the loop. Unless `iterated`, NumPy takes operands that lie alike and need no cast without
+    its iterator, which orders axes of one element differently.
+    """
     plain = True
     for x in operands:
         if type(x) is Operand:
@@ -236,6 +241,9 @@ def memory_order(operands, shape):
                 arrays.append(o.order)
     if all([_c_ordered(a) for a in arrays]):
         return None
+    iterated = iterated or any([type(x) is Operand and x.type != d for x, d in zip(operands, ins, strict=True)])
+    if not iterated and all([a.ndim == 0 or (a.shape == shape and a.flags.f_contiguous) for a in arrays]):
+        return tuple(range(len(shape)))[::-1]
     it = _np.nditer(
         [*arrays, None],
         ["refs_ok", "zerosize_ok", "multi_index"],
@@ -341,20 +349,6 @@ def habit(args):
     return None if is_lone(place) else place
 
 
-def at_once(args):
-    """An operation on these operands runs now: what the program wrote before it warns before it.
-
-    Not where that would tear chains apart for nothing: small operands, and operations that only habit runs at once.
-    """
-    if warners:
-        for x in args:
-            if type(x) is ndarray:
-                a = x
-                if a._nd is None or _numel(a._nd) >= max(_lazy_from, LONE_BELOW):
-                    schedule.finish_warners()
-                    return
-
-
 def _numel(nd):
     n = 1
     for i in range(nd.ndim):
@@ -403,7 +397,7 @@ def _finish(prim, params, operands, ins, dtype, target):
             return None
         where = here(modes)
     if target is None:
-        order = memory_order(operands, shape)
+        order = memory_order(operands, ins, shape, prim is where_p)
         if order is False:
             return None
     else:
@@ -659,7 +653,6 @@ def reduce(ufunc, x, axis, keepdims, dtype=None):
         schedule.force(s)
         full = s.full
         if schedule.flags and loop.kind in "fc" and schedule.flags & asked():
-            schedule.finish_warners()
             return None  # NumPy runs it again and warns, from the line of its own that does
     if not shape:
         return full[()]

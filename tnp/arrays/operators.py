@@ -45,7 +45,6 @@ def binary(op, a, b):
         r = bind.elementwise(op.prim, (a, b))
         if r is not None:
             return r
-    bind.at_once((a, b))
     seen = []
     return rewrap(op.plain(unwrap(a, seen), unwrap(b, seen)), seen)
 
@@ -56,7 +55,6 @@ def reflected(op, a, b):
         r = bind.elementwise(op.prim, (b, a))
         if r is not None:
             return r
-    bind.at_once((a, b))
     seen = []
     return rewrap(op.reflected(unwrap(a, seen), unwrap(b, seen)), seen)
 
@@ -68,7 +66,6 @@ def inplace(op, a, b):
         r = bind.inplace(op.prim, a, b) if short is None else bind.into(short, (a,), a)
         if r is not None:
             return r
-    bind.at_once((a, b))
     seen = []
     other = unwrap(b, seen)
     writable(a)
@@ -140,7 +137,6 @@ def call_ufunc(raw, args, kwargs):
         r = bind.into(prim, args[:-1], args[-1])
         if r is not None:
             return r
-    bind.at_once(args)
     outs = kwargs.get("out")
     if type(outs) is tuple and len(outs) == 2 and type(outs[0]) is ndarray and type(outs[1]) is ndarray:
         a, b = outs

@@ -130,6 +130,11 @@ class Schedule:
             if s.node is not None and not s.node.ran:
                 self.run([s])
 
+    def before_warning(self) -> None:
+        """`finish_warners`, unless the warning comes from inside a kernel."""
+        if not lock._is_owned():  # type: ignore[attr-defined]
+            self.finish_warners()
+
     def store(self, dest: Storage, place: Any, value: Storage) -> None:
         """Write the pending storage `value` straight into `place`, a view of the memory of the storage `dest`.
 

@@ -34,7 +34,24 @@ _snapshot: list[Any] = []
 _asks = False  # does the error state want warnings at all?
 _warnings: Any = warnings  # with private names, which its published types have not
 _show = _warnings._showwarning_orig
-_show_impl = None  # what prints warnings when nobody records them; known once it has been seen at rest
+_print = None  # what prints warnings when nobody records them; known once it has been seen at rest
+
+# Runs what is pending and could warn: the schedule puts its own here
+_finish: list[Callable[[], None]] = []
+
+
+def before_printing(finish: Callable[[], None]) -> None:
+    """Have `finish` called before a warning is printed."""
+    _finish.append(finish)
+
+
+def _in_order(message: Any) -> None:
+    """Print a warning, after those of operations that the program wrote before it."""
+    try:
+        for finish in _finish:
+            finish()
+    finally:
+        _print(message)  # type: ignore[misc]
 
 
 class Where:
@@ -87,12 +104,17 @@ def asked() -> int:
 
 
 def _printing() -> bool:
-    """Do warnings go to the standard error stream, as Python has it? (pytest and others put recorders there.)"""
-    global _show_impl
+    """Do warnings go to the standard error stream, as Python has it? (pytest and others put recorders there.)
+
+    From then on they are printed in the order of the program.
+    """
+    global _print
     now = _warnings._showwarnmsg_impl
-    if now is not _show_impl and getattr(now, "__module__", None) == "warnings" and hasattr(now, "__code__"):
-        _show_impl = now
-    return now is _show_impl and warnings.showwarning is _show
+    if now is not _in_order:
+        if getattr(now, "__module__", None) != "warnings" or not hasattr(now, "__code__"):
+            return False
+        _print, _warnings._showwarnmsg_impl = now, _in_order
+    return warnings.showwarning is _show
 
 
 def _verdict(filters: Any) -> dict[str, str] | None:
@@ -128,14 +150,11 @@ QUIET = None
 def give(where: Where, ufunc_name: str, kinds: list[str]) -> None:
     """The warnings of one operation; `kinds` are NumPy's words for what happened, in NumPy's order."""
     now = _warnings.filters, _warnings.showwarning, _warnings._showwarnmsg_impl
-    if now[0] != where.filters or now[1] is not _show or now[2] is not _show_impl:
-        _warnings.filters, _warnings.showwarning, _warnings._showwarnmsg_impl = where.filters, _show, _show_impl
-        try:
-            _give(where, ufunc_name, kinds)
-        finally:
-            _warnings.filters, _warnings.showwarning, _warnings._showwarnmsg_impl = now
-    else:
+    _warnings.filters, _warnings.showwarning, _warnings._showwarnmsg_impl = where.filters, _show, _print
+    try:
         _give(where, ufunc_name, kinds)
+    finally:
+        _warnings.filters, _warnings.showwarning, _warnings._showwarnmsg_impl = now
 
 
 def _give(where: Where, ufunc_name: str, kinds: list[str]) -> None:

@@ -281,4 +281,6 @@ def _vector_width(plan: Plan, register_bytes: int) -> int:
         return 8  # LLVM 22 aborts the process on strict conversions of 16 halves
     width = max(2, register_bytes // min(8, max(set(sizes), key=sizes.count)))
     work = sum(n.kind in ("emit", "cast") for n in plan.nodes)
-    return min(64, width * (4 if work <= 3 else 2 if work <= 6 else 1))
+    widest = max(size_of(n.code) for n in plan.nodes)
+    most = max(2, 4 * register_bytes // widest)  # LLVM 22 never ends on strict operations of sixteen registers
+    return min(64, most, width * (4 if work <= 3 else 2 if work <= 6 else 1))
