@@ -136,7 +136,8 @@ class Pass:
         self.many = 1
         for reduced, n in jobs[0].pattern:
             self.many *= 1 if reduced else n
-        self.task = self._task(bare=not made.program.names and not layout.shape)
+        bare = not made.program.names and not made.program.blocked  # loops of NumPy's fill scratch of a block too
+        self.task = self._task(bare and not layout.shape)
         self.identities = [_identity(job.fold)[: job.fold.dtype.itemsize].view(job.fold.dtype)[0] for job in jobs]
         self.pieces: dict[int, tuple[array[int], int]] = {}  # by the size of a piece
 

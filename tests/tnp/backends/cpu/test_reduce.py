@@ -280,6 +280,18 @@ def test_flags():
         assert np.isnan(out)
 
 
+def test_a_loop_of_numpys_alone_stays_within_its_block():
+    """No step of such a pass is emitted, yet what the loop computes lies in scratch memory of one block."""
+    rng = np.random.default_rng(2)
+    for shape, axis in (((3, 9001), (0,)), ((3, 9001), (1,)), ((20_000,), (0,)), ((2, 3, 5000), (0, 2))):
+        a = values(rng, shape, F8, 0.3)
+        steps = [Step(elementwise(np.arctan), (~0,), (F8,), F8), reduce_step(np.add, 0, F8, axis)]
+        check(steps, [a], [(1, result(np.add, shape, F8, axis))], shape)
+        half = a.astype(F2)
+        steps = [Step(elementwise(np.logical_not), (~0,), (F2,), B1), reduce_step(np.logical_or, 0, B1, axis)]
+        check(steps, [half], [(1, result(np.logical_or, shape, B1, axis))], shape)
+
+
 def test_several_reductions_and_outputs_in_one_pass(by_numpy):
     """max, sum and sum of squares of rows, the mean's sum, and the values themselves, some into a leaf's place."""
     rng = np.random.default_rng(8)
