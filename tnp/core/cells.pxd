@@ -25,6 +25,7 @@ cdef class Node:
     cdef public Py_ssize_t count
     cdef public object where
     cdef public Py_ssize_t serial
+    cdef public Py_ssize_t first
     cdef public object site
     cdef public bint version
     cdef public bint warns

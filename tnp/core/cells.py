@@ -93,7 +93,9 @@ class Node:
     shape, order
         Of the result; order lists axes from the slowest to the fastest in memory, None is C order.
     count : int
-        Nodes below, itself included, repetitions counted.
+        Nodes below, itself included: at least as many as there are.
+    first : int
+        No node below has a smaller serial.
     where : object
         The program's line and floating-point error state (tnp/lazy/warn.py), None if it cannot warn.
     serial : int
@@ -112,6 +114,7 @@ class Node:
         "args",
         "count",
         "dtype",
+        "first",
         "in_dtypes",
         "order",
         "params",
@@ -147,6 +150,7 @@ class Node:
         self.count = count
         self.where = where
         self.serial = 0
+        self.first = 0
         self.site = 0
         self.version = False
         self.warns = False

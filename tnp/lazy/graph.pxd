@@ -4,6 +4,6 @@ from tnp.core.cells cimport Node, Place, Storage
 cdef Py_ssize_t _serial
 
 
-@cython.locals(count=Py_ssize_t, warns=bint, s=Storage, node=Node, out=Storage, n=Py_ssize_t, readers=list)
+@cython.locals(count=Py_ssize_t, first=Py_ssize_t, warns=bint, s=Storage, node=Node, out=Storage, n=Py_ssize_t, readers=list)
 cpdef Storage record(object prim, tuple params, tuple args, tuple in_dtypes, object dtype, tuple shape, object order, object where)
 cdef Storage _storage_of(object a)

@@ -45,18 +45,24 @@ def record(
     where : object
         What warnings need (tnp/lazy/warn.py), or None if the operation cannot warn.
     """
+    global _serial
+    _serial += 1
     count = 1
+    first = _serial
     warns = where is not None
     for a in args:
         s = _storage_of(a)
         if s is not None and s.node is not None:
             count += s.node.count
+            if s.node.first < first:
+                first = s.node.first
             if s.node.warns:
                 warns = True
+    # What is used twice is counted twice; but there are no more nodes below than were recorded since the first
+    count = min(count, _serial - first + 1)
     node = Node(prim, params, args, in_dtypes, dtype, shape, order, count, where)
-    global _serial
-    _serial += 1
     node.serial = _serial
+    node.first = first
     node.warns = warns
     out = Storage(None, node)
     me = weakref.ref(out)
