@@ -1,11 +1,31 @@
 # cython: language_level=3
 """The few things that only C can do. Everything here has a fallback in tnp/core/native.py."""
 from cpython.object cimport PyObject, PyTypeObject
-from cpython.buffer cimport PyObject_GetBuffer, PyBuffer_Release
+from cpython.buffer cimport PyBUF_FULL_RO, PyBuffer_Release, PyObject_GetBuffer
 cimport numpy as cnp
 
 cdef extern from *:
     """
+    #if defined(__has_include)
+    #if __has_include(<execinfo.h>) && __has_include(<dlfcn.h>)
+    #include <dlfcn.h>
+    #include <execinfo.h>
+    #define TNP_CALLERS
+    #endif
+    #endif
+    /* Does NumPy ask for the buffer, in whose compiled module `in_numpy` lies, and not the program's memoryview()? Both
+       come through PyMemoryView_FromObject, which NumPy calls itself: its frame is the sixth at most. */
+    static int tnp_asked_by(void *in_numpy) {
+    #ifdef TNP_CALLERS
+        void *callers[7];
+        Dl_info numpy, caller;
+        int i, n = backtrace(callers, 7);
+        if (!dladdr(in_numpy, &numpy)) return 0;
+        for (i = 0; i < n; i++)
+            if (dladdr(callers[i], &caller) && caller.dli_fbase == numpy.dli_fbase) return 1;
+    #endif
+        return 0;
+    }
     static void tnp_set_name(PyTypeObject *t, const char *name) { t->tp_name = name; PyType_Modified(t); }
     static int tnp_set_attr(PyTypeObject *t, PyObject *name, PyObject *value) {
         int r = PyDict_SetItem(t->tp_dict, name, value);
@@ -44,6 +64,7 @@ cdef extern from *:
     }
     static void tnp_set_concat(PyTypeObject *t) { t->tp_as_sequence->sq_concat = tnp_concat; }
     """
+    int tnp_asked_by(void *in_numpy)
     void tnp_own_view(Py_buffer *view, PyObject *self)
     void tnp_set_concat(PyTypeObject *t)
     void tnp_set_metaclass(PyTypeObject *t, PyTypeObject *meta)
@@ -71,8 +92,19 @@ cdef int _get_buffer(PyObject *self, Py_buffer *view, int flags) except -1:
     # The view belongs to the exported NumPy array: its life is counted there
     array = (<object>self).__array_export__()
     PyObject_GetBuffer(array, view, flags)
+    if flags == PyBUF_FULL_RO and _rounded(view, array) and tnp_asked_by(<void *>cnp.ndarray):
+        view.strides = <Py_ssize_t *>cnp.PyArray_STRIDES(array)  # they live as long as the exported array
     tnp_own_view(view, self)
     return 0
+
+
+cdef bint _rounded(Py_buffer *view, cnp.ndarray array):
+    """Does the view have other strides than the array, along axes of one element or where there are none?"""
+    cdef int i
+    for i in range(view.ndim):
+        if view.strides[i] != cnp.PyArray_STRIDES(array)[i]:
+            return True
+    return False
 
 
 def install_buffer(type cls):

@@ -65,10 +65,8 @@ def operands(arrays):
     if n < get_lazy_from():
         return None
     dtype = looks[0].dtype
-    for nd in looks:
-        if nd.dtype != dtype:
-            dtype = _np.result_type(*[nd.dtype for nd in looks])
-            break
+    if dtype is not _np.dtype(dtype.type) or any([nd.dtype is not dtype for nd in looks]):
+        dtype = _np.result_type(*[nd.dtype for nd in looks])
     return looks, dtype
 
 
