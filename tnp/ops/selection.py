@@ -23,8 +23,8 @@ def _clip(a, a_min=_ABSENT, a_max=_ABSENT, out=None, *, min=_ABSENT, max=_ABSENT
         return None
     if a_min is _ABSENT and a_max is _ABSENT:
         a_min, a_max = min, max
-    elif min is not _ABSENT or max is not _ABSENT:
-        return None
+    elif a_min is _ABSENT or a_max is _ABSENT or min is not _ABSENT or max is not _ABSENT:
+        return None  # NumPy's error
     low, high = (None if b is _ABSENT else b for b in (a_min, a_max))
     if low is None and high is None:
         return None
@@ -36,6 +36,10 @@ def _clip(a, a_min=_ABSENT, a_max=_ABSENT, out=None, *, min=_ABSENT, max=_ABSENT
 
 
 clip = native(_clip, _np.clip, "clip")
+
+
+def _clip_method(a, min=None, max=None, out=None, **kwargs):
+    return _clip(a, min, max, out, **kwargs)
 
 
 def _round(a, decimals=0, out=None):
@@ -122,7 +126,7 @@ def _select(condlist, choicelist, default=0):
 native(_astype, _np.astype, "astype")
 native(_select, _np.select, "select")
 METHODS = {
-    "clip": clip,
+    "clip": native(_clip_method, _np.ndarray.clip, "clip"),
     "round": round,
     "conj": native(_conjugate, _np.ndarray.conj, "conj"),
     "conjugate": native(_conjugate, _np.ndarray.conjugate, "conjugate"),

@@ -36,9 +36,12 @@ def _outer(raw, A, B, /):
     prim = PRIMITIVES.get(raw)
     if prim is None or raw.nin != 2 or type(A) is not ndarray or type(B) is not ndarray:
         return None
-    if look(A).size < get_lazy_from() and look(B).size < get_lazy_from():
+    first, second = look(A), look(B)
+    if first.size < get_lazy_from() and second.size < get_lazy_from():
         return None
-    return bind.elementwise(prim, (A[(..., *(None,) * look(B).ndim)], B))
+    if first.ndim + second.ndim > 64:
+        return None  # NumPy's error
+    return bind.elementwise(prim, (A[(..., *(None,) * second.ndim)], B))
 
 
 METHODS = {"reduce": _reduce, "accumulate": _accumulate, "outer": _outer}

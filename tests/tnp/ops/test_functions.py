@@ -107,6 +107,7 @@ TOPICS = {
         np.diff(x, prepend=0), np.diff(x, append=x[..., :1]), np.ediff1d(x), np.ediff1d(x, 5, 6)
         np.diff(x, n=3, axis=-1)
         np.gradient(x), np.trapezoid(x), np.cross(x, x), np.outer(x, x), np.subtract.outer(x, x), np.diff(x, 1.5)
+        np.add.outer(x[(..., *(None,) * 40)], x[(..., *(None,) * 40)])
         """,
     "closeness": """
         np.isclose(x, x), np.isclose(x, x + 1e-9), np.isclose(x, 1), np.isclose(2.5, x)
@@ -173,6 +174,8 @@ INDEXING = """
     np.select([x == x], [x]), np.select([x != x, x == x], [x, 2], -1), np.clip(x, 0, 1), np.clip(x, None, 2)
     np.round(x)
     np.round(x, 1), np.clip(x, x, 3), np.clip(x, 3, 0), np.clip(x, 0, 300), np.round(x, -1), np.clip(x)
+    np.clip(x, 1), np.clip(x, a_max=1), np.clip(x, 1, None), np.clip(x, min=1), np.clip(x, 0, 1, max=2), x.clip(1)
+    x.clip(max=1), x.clip(min=1), x.clip(1, None), x.clip(), x.clip(a_min=1), x.clip(1, min=2), x.clip(None, 1)
     np.round(x, 1.5)
     """
 
