@@ -91,8 +91,11 @@ def environment(settings: Settings, folder: Path) -> dict[str, str]:
 
 def command(path: Path, settings: Settings, root: Path) -> list[str]:
     """The child's command line; node ids are relative to `root`."""
+    # a recorder of warnings keeps operations from being pending: under stress the plugin sets the filters (filters.py)
+    recorder = ("-p", "no:warnings") if settings.stress else ()
     return [
         *(sys.executable, "-m", "pytest", "-q", "-c", os.devnull, f"--rootdir={root}"),
+        *recorder,
         *("-p", "npconform", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=native", "--no-header", "--no-summary"),
         *("--continue-on-collection-errors", "-m", "not slow", f"--timeout={settings.test_seconds}", str(path)),
     ]

@@ -25,6 +25,7 @@ import os
 import pytest
 
 from . import missing, redirect
+from .filters import Filters
 from .overlay import Overlays
 from .record import Recorder
 from .sample import deselect
@@ -37,6 +38,9 @@ def pytest_configure(config: pytest.Config) -> None:
     target = os.environ.get("NPCONFORM_RECORD")
     if target:
         config.pluginmanager.register(Recorder(target, substitute), "npconform-recorder")
+    if not config.pluginmanager.hasplugin("warnings"):  # -p no:warnings
+        config.addinivalue_line("markers", "filterwarnings(text): warning filters of a test")
+        config.pluginmanager.register(Filters(), "npconform-filters")
 
 
 @pytest.hookimpl(trylast=True)  # after "-m not slow"
