@@ -599,10 +599,10 @@ def store(x, key, value):
     if v is None or value._cell is x._cell:  # ``a[...] *= b`` ends with assigning the array to itself
         return None
     with lock:
+        c = cell_of(x)  # first: a reference of our own would make the memory look shared
         nd = settle(x)
         if v.node is None:  # the kernel that gave `x` its content computed the value too
             return None
-        c = cell_of(x)
         place = nd[key]
         if type(place) is not _NDARRAY or not place.flags.writeable or place.shape != v.node.shape:
             return None
