@@ -1,8 +1,7 @@
-"""Runs NumPy's test files, one process each, and gathers what they recorded."""
+"""Runs NumPy's test files, a few processes for all of them, and gathers what they recorded."""
 
 import contextlib
 import importlib.util
-import json
 import os
 import signal
 import subprocess
@@ -14,7 +13,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from .results import CRASHED, File, Outcome, Run, new_run
+from .record import NO_TEST, Record, read_record
+from .results import File, Run, new_run
 
 PLUGIN = Path(__file__).parent / "plugin"
 # Folders whose tests build extensions or call type checkers; no array of a Python program passes through them.
@@ -23,7 +23,7 @@ TOOLS = ("numpy/f2py/", "numpy/distutils/", "numpy/typing/", "numpy/_pyinstaller
 AVAILABLE_MEMORY = "4 GB"
 # Where tnp counts the kernels it made and launched, and the groups that ran without one.
 ENGINE = "bind.backend.stats"
-_NO_TEST = "no test"
+BATCHES = 8  # processes of a whole run
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Settings:
     seed: str = "0"
     jobs: int = 2
     test_seconds: int = 60
-    file_seconds: int = 900
+    file_seconds: int = 300
     environment: tuple[tuple[str, str], ...] = ()
 
 
@@ -89,7 +89,7 @@ def environment(settings: Settings, folder: Path) -> dict[str, str]:
     }
 
 
-def command(path: Path, settings: Settings, root: Path) -> list[str]:
+def command(paths: Sequence[Path], settings: Settings, root: Path) -> list[str]:
     """The child's command line; node ids are relative to `root`."""
     # a recorder of warnings keeps operations from being pending: under stress the plugin sets the filters (filters.py)
     recorder = ("-p", "no:warnings") if settings.stress else ()
@@ -97,20 +97,47 @@ def command(path: Path, settings: Settings, root: Path) -> list[str]:
         *(sys.executable, "-m", "pytest", "-q", "-c", os.devnull, f"--rootdir={root}"),
         *recorder,
         *("-p", "npconform", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=native", "--no-header", "--no-summary"),
-        *("--continue-on-collection-errors", "-m", "not slow", f"--timeout={settings.test_seconds}", str(path)),
+        *("--continue-on-collection-errors", "-m", "not slow", f"--timeout={settings.test_seconds}"),
+        *map(str, paths),
     ]
 
 
-def run_file(path: Path, settings: Settings, root: Path) -> File:
-    """Run one test file in a process and an empty folder of its own."""
+def run_files(names: Sequence[str], settings: Settings, root: Path) -> dict[str, File]:
+    """Run test files in one process; those it does not reach because one of them ends it are run again without that.
+
+    The one that ended the process is run once more alone, so that it is lost only if it is to blame.
+    """
+    files: dict[str, File] = {}
+    groups = [list(names)]
+    while groups:
+        group = groups.pop()
+        record = run_process(group, settings, root)
+        if len(group) == 1 or not record.cause:
+            files |= record.files
+            continue
+        culprit = record.running.partition("::")[0]
+        done = [name for name in group if culprit and name != culprit and record.complete(name)]
+        files |= {name: record.files[name] for name in done}
+        rest = [name for name in group if name not in done]
+        if culprit:
+            groups += [[name for name in rest if name != culprit], [culprit]]
+        else:
+            groups += [[name] for name in rest]
+        groups = [group for group in groups if group]
+    return files
+
+
+def run_process(names: Sequence[str], settings: Settings, root: Path) -> Record:
+    """Run test files in a process and an empty folder of its own."""
     with tempfile.TemporaryDirectory(prefix="conformance-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        work = folder / "work"
+        work, record = folder / "work", folder / "record.jsonl"
         work.mkdir()
+        record.touch()
         began = time.monotonic()
         with open(folder / "output", "wb") as output:
             child = subprocess.Popen(
-                command(path, settings, root),
+                command([root / name for name in names], settings, root),
                 cwd=work,
                 env=environment(settings, folder),
                 stdin=subprocess.DEVNULL,
@@ -119,16 +146,27 @@ def run_file(path: Path, settings: Settings, root: Path) -> File:
                 start_new_session=True,
             )
             try:
-                status: int | None = child.wait(settings.file_seconds)
-            except subprocess.TimeoutExpired:
-                status = None
+                status = _wait(child, record, settings.file_seconds)
             finally:
                 _end(child)
-        file = read_record(folder / "record.jsonl", status, settings.file_seconds)
-        if file.broken.endswith(_NO_TEST):  # it died while starting: what it said then tells why
-            file.broken += "\n" + (folder / "output").read_text(errors="replace")[-800:]
-        file.seconds = round(time.monotonic() - began, 2)
-        return file
+        found = read_record(record, names, status, settings.file_seconds)
+        if found.cause.endswith(NO_TEST):  # it died while starting: what it said then tells why
+            found.lose("\n" + (folder / "output").read_text(errors="replace")[-800:])
+        if len(names) == 1:
+            found.files[names[0]].seconds = round(time.monotonic() - began, 2)
+        return found
+
+
+def _wait(child: "subprocess.Popen[bytes]", record: Path, limit: float) -> int | None:
+    """The exit status of a child; None if no test began or ended for `limit` seconds."""
+    while True:
+        size, deadline = record.stat().st_size, time.monotonic() + limit
+        while record.stat().st_size == size:
+            try:
+                return child.wait(0.5)
+            except subprocess.TimeoutExpired:
+                if time.monotonic() > deadline:
+                    return None
 
 
 def _end(child: "subprocess.Popen[bytes]") -> None:
@@ -138,46 +176,21 @@ def _end(child: "subprocess.Popen[bytes]") -> None:
     child.wait()
 
 
-def read_record(record: Path, status: int | None, limit: float) -> File:
-    """A file's outcomes from its record and the exit status of its process (None: it ran into the time limit).
+def batches(files: Sequence[str], seconds: Callable[[str], float], count: int) -> list[list[str]]:
+    """Files that share a process: few processes, since starting one costs more than most files' tests.
 
-    A process that ended by itself, in pytest's own way, has recorded every test.  Otherwise the file is lost, and every
-    test of it counts as crashed.
+    Each batch is expected to take about as long as the others. Files of one name are never together: NumPy's tests
+    folders are not packages, so they would be one module.
     """
-    file, selected, running = File(), [], ""
-    for line in record.read_text(encoding="utf-8").splitlines() if record.exists() else ():
-        try:
-            event = json.loads(line)
-        except ValueError:
-            break  # the line that was being written when the process died
-        if "collected" in event:
-            file.collected = event["collected"]
-            selected = [nodeid.partition("::")[2] for nodeid in event["selected"]]
-        elif "broken" in event:
-            file.broken = event["broken"]
-        elif "engine" in event:
-            file.engine = event["engine"]
-        elif "begin" in event:
-            running = event["begin"].partition("::")[2]
+    found: list[list[str]] = [[] for _ in range(min(count, len(files)))]
+    for name in sorted(files, key=lambda name: (-seconds(name), name)):
+        base = Path(name).name
+        free = [batch for batch in found if base not in (Path(other).name for other in batch)]
+        if free:
+            min(free, key=lambda batch: sum(map(seconds, batch))).append(name)
         else:
-            name = event.pop("end").partition("::")[2]
-            file.tests[name] = Outcome(**event)
-            running = ""
-    if status not in (0, 1, 2, 5):  # pytest's codes: fine, failures, errors of collection, nothing selected
-        file.broken = f"{_cause(status, limit)} in {running or _NO_TEST}"
-    elif len(file.tests) < len(selected):
-        file.broken = f"ended early, status {status}, in {running or _NO_TEST}"
-    if file.broken:
-        file.tests = {name: Outcome(CRASHED, message=file.broken) for name in selected}
-    return file
-
-
-def _cause(status: int | None, limit: float) -> str:
-    if status is None:
-        return f"time limit of {limit:g} s"
-    if status < 0:
-        return signal.Signals(-status).name
-    return f"exit status {status}"
+            found.append([name])
+    return found
 
 
 def run_all(
@@ -188,18 +201,17 @@ def run_all(
     expected_seconds: dict[str, float] | None = None,
     report: Callable[[int, int, str, File], None] = lambda done, total, name, file: None,
 ) -> Run:
-    """Run `files` (relative to `root`), several side by side; the longest go first, so that none is waited for."""
+    """Run `files` (relative to `root`), several side by side."""
     root = root or numpy_home()
     run = new_run(settings.module, settings.stress, settings.fraction, settings.seed)
     expected = expected_seconds or {}
-    order = sorted(files, key=lambda name: (-expected.get(name, (root / name).stat().st_size / 1e4), name))
+    shared = batches(files, lambda name: expected.get(name) or (root / name).stat().st_size / 1e4, BATCHES)
     began = time.monotonic()
     with ThreadPoolExecutor(settings.jobs) as pool:
-        pending = {pool.submit(run_file, root / name, settings, root): name for name in order}
-        for done, future in enumerate(as_completed(pending), 1):
-            name = pending[future]
-            run.files[name] = future.result()
-            report(done, len(order), name, run.files[name])
+        for future in as_completed([pool.submit(run_files, names, settings, root) for names in shared]):
+            for name, file in future.result().items():
+                run.files[name] = file
+                report(len(run.files), len(files), name, file)
     run.files = dict(sorted(run.files.items()))
     run.seconds = round(time.monotonic() - began, 1)
     return run

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from . import baseline, results
+from .record import read_record
 from .results import CRASHED, PASSED, File, Outcome, Run
-from .run import PLUGIN, Settings, all_files, read_record, select
+from .run import PLUGIN, Settings, all_files, batches, select
 
 GOOD = """
     import numpy as np
@@ -82,6 +83,49 @@ def test_a_crash_counts_every_test_of_its_file(run_tests: Callable[..., Run], de
     assert run.files["test_crash.py"].counts() == {CRASHED: 3}
 
 
+def test_only_the_culprit_is_lost_with_its_process(
+    run_tests: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.conformance.run.BATCHES", 1)
+    run = run_tests(
+        test_a="def test_it(): pass\n",
+        test_b=LOST.format(death="os.kill(os.getpid(), signal.SIGSEGV)"),
+        test_c="import no_such_module\n",
+        test_d="def test_it(): pass\ndef test_other(): assert False\n",
+    )
+    assert {name: dict(file.counts()) for name, file in run.files.items()} == {
+        "test_a.py": {PASSED: 1},
+        "test_b.py": {CRASHED: 3},
+        "test_c.py": {},
+        "test_d.py": {PASSED: 1, "failed": 1},
+    }
+    assert run.files["test_b.py"].broken == "SIGSEGV in test_dies"
+    assert "no_such_module" in run.files["test_c.py"].broken
+
+
+def test_a_file_that_dies_only_in_company_is_not_lost(
+    run_tests: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.conformance.run.BATCHES", 1)
+    run = run_tests(
+        test_a="import sys\nsys.company = True\ndef test_it(): pass\n",
+        test_b="import os, sys\ndef test_it(): hasattr(sys, 'company') and os._exit(3)\n",
+    )
+    assert run.counts() == {PASSED: 2} and not any(file.broken for file in run.files.values())
+
+
+def test_batches_are_even_and_names_in_them_distinct() -> None:
+    names = [f"{folder}/test_{n}.py" for folder in "ab" for n in range(20)]
+    seconds = {name: float(n % 7 + 1) for n, name in enumerate(names)}
+    found = batches(names, seconds.__getitem__, 4)
+    assert sorted(name for batch in found for name in batch) == sorted(names)
+    for batch in found:
+        assert len({Path(name).name for name in batch}) == len(batch)
+        assert abs(sum(map(seconds.__getitem__, batch)) - sum(seconds.values()) / 4) <= 7
+    assert found == batches(names[::-1], seconds.__getitem__, 4)
+    assert batches(["a/t.py", "b/t.py", "c/t.py"], lambda name: 1.0, 2) == [["a/t.py"], ["b/t.py"], ["c/t.py"]]
+
+
 def test_the_time_limit_of_a_file(run_tests: Callable[..., Run]) -> None:
     settings = Settings(file_seconds=20)
     run = run_tests(settings, test_hangs=LOST.format(death="signal.setitimer(0, 0); time.sleep(100)"))
@@ -106,17 +150,23 @@ def test_a_file_that_cannot_be_imported(run_tests: Callable[..., Run]) -> None:
 def test_a_record_cut_short(tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
     events = [
-        {"collected": 3, "selected": ["f.py::a", "f.py::b"]},
+        {"collected": {"f.py": 3, "g.py": 1}, "selected": ["f.py::a", "f.py::b", "g.py::a"]},
         {"begin": "f.py::a"},
         {"end": "f.py::a", "result": "passed", "seconds": 0.1, "message": "", "where": ""},
         {"begin": "f.py::b"},
     ]
     text = "\n".join(map(json.dumps, events))
     record.write_text(text + '\n{"end": "f.py::b", "res')
-    file = read_record(record, -11, 60)
-    assert (file.collected, file.broken) == (3, "SIGSEGV in b")
-    assert file.counts() == {CRASHED: 2}
-    assert read_record(tmp_path / "none", 4, 60).broken == "exit status 4 in no test"
+    found = read_record(record, ["f.py", "g.py"], -11, 60)
+    assert (found.cause, found.running) == ("SIGSEGV in b", "f.py::b")
+    assert not found.complete("f.py") and not found.complete("g.py")
+    assert found.files["f.py"].collected == 3 and not found.files["f.py"].broken  # it may pass alone
+
+    events[0] = {"collected": {"f.py": 3}, "selected": ["f.py::a", "f.py::b"]}
+    record.write_text("\n".join(map(json.dumps, events)))
+    alone = read_record(record, ["f.py"], -11, 60).files["f.py"]
+    assert alone.broken == "SIGSEGV in b" and alone.counts() == {CRASHED: 2}
+    assert read_record(tmp_path / "none", ["f.py"], 4, 60).files["f.py"].broken == "exit status 4 in no test"
 
 
 def test_samples_partition_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:

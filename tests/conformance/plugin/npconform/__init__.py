@@ -21,6 +21,7 @@ hands out overlays of NumPy's modules (overlay.py).  Helpers, pytest, hypothesis
 
 import importlib
 import os
+from collections import Counter
 
 import pytest
 
@@ -47,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tell the recorder all that was collected, then keep the sample."""
     recorder = config.pluginmanager.get_plugin("npconform-recorder")
-    found = len(items)
+    found = Counter(item.nodeid.partition("::")[0] for item in items)
     deselect(config, items, int(os.environ.get("NPCONFORM_FRACTION", "1")), os.environ.get("NPCONFORM_SEED", "0"))
     if recorder is not None:
         recorder.collected(found, [item.nodeid for item in items])

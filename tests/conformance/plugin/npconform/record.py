@@ -2,8 +2,8 @@
 
 One JSON object a line:
 
-    {"collected": N, "selected": [node ids]}        before the first test
-    {"broken": message}                             a file that could not be imported
+    {"collected": {file: N}, "selected": [node ids]}    before the first test
+    {"broken": file, "message": …}                  a file that could not be imported
     {"begin": node id}
     {"engine": {counter: number}}                   what the substitute's engine did, at the end
     {"end": node id, "result": …, "seconds": …, "message": …, "where": …}
@@ -64,14 +64,14 @@ class Recorder:
     def _write(self, **event: Any) -> None:
         self._file.write(json.dumps(event) + "\n")
 
-    def collected(self, found: int, selected: list[str]) -> None:
-        """Note what there is to run."""
+    def collected(self, found: dict[str, int], selected: list[str]) -> None:
+        """Note how many tests each file has, and which are to run."""
         self._write(collected=found, selected=[stable(nodeid) for nodeid in selected])
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file that cannot be imported, or is skipped as a whole."""
         if report.failed:
-            self._write(broken=str(report.longrepr)[-3 * LONGEST_MESSAGE :])
+            self._write(broken=report.nodeid, message=str(report.longrepr)[-3 * LONGEST_MESSAGE :])
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """A test begins."""
