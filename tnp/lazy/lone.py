@@ -1,4 +1,6 @@
-"""Operations that are always read alone gain nothing from waiting: after a few times they run at once.
+"""Habits of a program: what is always read alone, and what is always read again.
+
+Operations that are always read alone gain nothing from waiting: after a few times they run at once.
 
 Recording an operation and launching a kernel cost some 20 us, which a fused chain earns back many times over and a
 single addition of 100,000 elements does not. Whether an operation becomes part of a chain is a habit of the line
@@ -6,6 +8,9 @@ that it stands on, so that is what is remembered: how often in a row a place in 
 """
 
 import sys
+from typing import Any
+
+from tnp.core.cells import Node, Place, Storage
 
 BELOW = 1 << 19  # elements; above, threads earn the launch back
 PATIENCE = 3  # kernels of one operation in a row
@@ -37,3 +42,33 @@ def remember(place: int, alone: bool) -> None:
     if len(_habits) > 4096:
         _habits.clear()
     _habits[place] = _habits.get(place, 0) + 1
+
+
+# Inside a kernel these cost less than storing what they give
+_PLAIN = frozenset(
+    "add subtract multiply negative positive absolute square maximum minimum sign conjugate astype where "
+    "less less_equal greater greater_equal equal not_equal logical_and logical_or logical_not isfinite isnan isinf "
+    "bitwise_and bitwise_or bitwise_xor invert floor ceil trunc rint".split()
+)
+_again: dict[Any, None] = {}  # operations that were computed twice: an ordered set
+
+
+def _kind(node: Node) -> Any:
+    below: list[Any] = []
+    for a in node.args:
+        s = a.storage if type(a) is Place else a
+        below.append(s.node.prim if type(s) is Storage and s.node is not None else type(a))
+    return node.prim, node.shape, node.dtype, *below
+
+
+def is_read_again(node: Node) -> bool:
+    """Is the value of such an operation, named by the program, asked for again after a kernel has used it?"""
+    return node.prim.name not in _PLAIN and bool(_again) and _kind(node) in _again
+
+
+def remember_again(node: Node) -> None:
+    """The operation was computed a second time: from now on the first kernel keeps what it computes."""
+    if node.prim.name not in _PLAIN:
+        if len(_again) > 512:
+            _again.clear()
+        _again[_kind(node)] = None

@@ -39,6 +39,8 @@ class Compiler:
         Of the vector registers in use: 64, 32 or 16.
     features : str
         What the processor can do, by name, as LLVM spells it.
+    has_fma : bool
+        Does it multiply and add in one step?
     """
 
     def __init__(self) -> None:
@@ -51,6 +53,7 @@ class Compiler:
         has = llvm.get_host_cpu_features()
         self.features = has.flatten()
         wide = all(has.get(f) for f in ("avx512f", "avx512dq", "avx512bw", "avx512vl"))
+        self.has_fma = bool(has.get("fma")) and bool(has.get("avx2"))
         self.register_bytes = 64 if wide else 32 if has.get("avx2") else 16
         self._triple = llvm.get_process_triple()
         self._target = llvm.Target.from_triple(self._triple)

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from tnp.backends.cpu.compile import Compiled
+from tnp.backends.cpu.exponential import exp_loop
+
 BLOCK = 1024  # elements handed to a loop at a time: a few such blocks fit the first-level cache
 # Vector and remainder elements of these choose differently among signed zeros, so their blocks must lie as in NumPy
 POSITIONAL = frozenset({"maximum", "minimum", "fmax", "fmin", "clip"})
@@ -46,7 +49,12 @@ class Loop:
 
     def __init__(self, capsule: Any, info: _CallInfo, positional: bool) -> None:
         self.function, self.context, self.auxdata = info.loop, info.context or 0, info.auxdata or 0
-        self.positional, self._keep = positional, capsule
+        self.positional, self._keep = positional, [capsule]
+
+    def instead(self, code: Compiled, name: str) -> None:
+        """Call a function of ours that gives the same bits."""
+        self.function = code.addresses[name]
+        self._keep.append(code)
 
 
 @cache
@@ -78,7 +86,10 @@ def find_loop(ufunc: np.ufunc, in_dtypes: tuple[np.dtype[Any], ...]) -> Loop | N
                 if not _same_bits(run(mixed, len(operands[0])), exact):
                     return None
         positional = ufunc.__name__ in POSITIONAL or not _same_bits(run(operands, 7), ufunc(*operands))
-    return Loop(capsule, info, positional and in_dtypes[0].kind in "fc")
+    loop = Loop(capsule, info, positional and in_dtypes[0].kind in "fc")
+    if ufunc is np.exp and in_dtypes[0] == np.float64 and (code := exp_loop()) is not None:
+        loop.instead(code, "exp_loop")
+    return loop
 
 
 class _Runner:
