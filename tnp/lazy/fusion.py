@@ -86,8 +86,8 @@ def view(place: Place) -> Any:
     return nd
 
 
-def build(order: list[Storage], outputs: dict[Storage, Any]) -> Group:
-    """The `Group` of the storages `order`, which writes ``outputs`` (storage -> destination)."""
+def build(order: list[Storage], outputs: dict[Storage, Any], place: Any = None) -> Group:
+    """The `Group` of the storages `order`; writes ``outputs`` (storage -> destination), and the last one to `place`."""
     index: dict[Storage, int] = {}
     leaves: list[Any] = []
     steps: list[Step] = []
@@ -114,4 +114,7 @@ def build(order: list[Storage], outputs: dict[Storage, Any]) -> Group:
             shape = node.shape
     if len(order) == 1 and isinstance(order[0].node.prim, Reduction):
         shape = leaves[0].shape
-    return Group(steps, leaves, [(index[s], nd) for s, nd in outputs.items()], shape)
+    destinations = [(index[s], nd) for s, nd in outputs.items()]
+    if place is not None:
+        destinations.append((len(steps) - 1, place))
+    return Group(steps, leaves, destinations, shape)

@@ -71,6 +71,12 @@ def record(
         n = len(warners)
         if n >= 256 and n & (n - 1) == 0:
             warners[:] = [r for r in warners if (s := r()) is not None and s.node is not None]
+    _enlist(me, args)
+    return out
+
+
+def _enlist(me: Any, args: tuple[Any, ...]) -> None:
+    """Have the storages among `args` know their reader."""
     for a in args:
         s = _storage_of(a)
         if s is not None:
@@ -83,7 +89,17 @@ def record(
                 n = len(readers)
                 if n >= _sweep_at and n & (n - 1) == 0:
                     s.readers = [r for r in readers if r() is not None]
-    return out
+
+
+def reread(
+    storage: Storage, prim: Any, params: tuple[tuple[str, Any], ...], args: tuple[Any, ...], in_dtypes: tuple[Any, ...]
+) -> None:
+    """Have the pending `storage`, which was computed and not kept, be ``prim(*args)`` of what is there instead."""
+    old = storage.node
+    node = Node(prim, params, args, in_dtypes, old.dtype, old.shape, old.order, 1, None)
+    node.serial, node.version, node.ran = old.serial, old.version, True
+    storage.node = node
+    _enlist(weakref.ref(storage), args)
 
 
 def earlier_warners(serial: int) -> list[Storage]:

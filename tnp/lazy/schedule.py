@@ -2,26 +2,33 @@
 
 import os
 import threading
-from collections.abc import Container
+from collections.abc import Callable, Container
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Backend
+from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Backend, Group
 from tnp.core.cells import Node, Place, Storage, dropped
+from tnp.core.elementwise import cast_p
+from tnp.core.native import address
 from tnp.core.primitive import Reduction
 from tnp.lazy.fusion import build, collect, first_barrier, view
-from tnp.lazy.graph import earlier_warners, pending_readers
-from tnp.lazy.lone import remember
-from tnp.lazy.warn import Where, give, happened
+from tnp.lazy.graph import earlier_warners, pending_readers, reread
+from tnp.lazy.interrupts import Uninterrupted
+from tnp.lazy.lone import is_read_again, remember, remember_again
+from tnp.lazy.warn import KINDS, Where, give, happened
 
 lock = threading.RLock()
 if hasattr(os, "register_at_fork"):  # a child must not inherit the lock from a thread that it has not
     os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 _FLAG = {"divide": DIVIDE, "over": OVERFLOW, "under": UNDERFLOW, "invalid": INVALID}
 
+PIECE = 1 << 16  # elements of a flat group that are replayed at a time
+
 Due = tuple[int, Where, str, list[str]]  # a warning: serial of the operation, where, its name, the kinds
+Found = list[tuple[Storage, list[str]]]  # what happened in which operations
+Part = Callable[[Any], Any]  # cuts some elements out of an operand
 
 
 class Schedule:
@@ -60,10 +67,9 @@ class Schedule:
                 return
             outputs = {}
             for s in order:
-                if s in targets or (s.live and (s.uses > 1 or s.node.ran or s.node.version)):
+                if s in targets or (s.live and (s.uses > 1 or s.node.ran or s.node.version or is_read_again(s.node))):
                     outputs[s] = self.allocate(s.node)
-            self.launch(order, outputs)
-            settle(outputs)
+            self.warn(self.launch(order, outputs))
 
     def allocate(self, node: Node) -> Any:
         order = node.order
@@ -72,24 +78,52 @@ class Schedule:
         full = self.backend.empty(tuple(node.shape[i] for i in order), node.dtype)
         return full.transpose(np.argsort(order))
 
-    def launch(self, order: list[Storage], outputs: dict[Storage, Any]) -> None:
-        """Run the storages `order` as one kernel into ``outputs`` (storage -> destination), with their warnings."""
+    def launch(self, order: list[Storage], outputs: dict[Storage, Any], place: Any = None) -> list[Due]:
+        """Run the storages `order` as one kernel into ``outputs`` (storage -> destination). Returns warnings to give.
+
+        The last of them goes to `place` too, which may be what the kernel reads.
+        """
         self.kernels += 1
-        flags = self.flags = self.backend.run(build(order, outputs))
+        group = build(order, outputs, place)
+        if place is None:
+            flags = self.backend.run(group)
+            found = replay(order, flags, [_whole]) if flags else []
+        else:
+            group.watched = watched(order)
+            flags = self.backend.run(group)
+            found = self.complete(order, group, flags)
+        self.flags = flags
         self.seen |= flags
-        due = replay(order, flags) if flags else []
+        due = [(s.node.serial, s.node.where, name_of(s.node), kinds) for s, kinds in found]
         alone = len(order) == 1
         for s in order:
+            if s.node.ran:
+                remember_again(s.node)
             s.node.ran = True
             if s.node.site:
                 remember(s.node.site, alone)
-        if due:
-            self.warn(due)
+        settle(outputs)
+        return due
+
+    def complete(self, order: list[Storage], group: Group, flags: int) -> Found:
+        """What happened in which operation of a kernel that overwrites; then the blocks that it left as they were."""
+        if not group.undone:  # inputs are intact, or nothing happened that anybody wants to know
+            return replay(order, flags, [_whole]) if flags & group.watched else []
+        parts = pieces(group)
+        try:
+            return replay(order, flags, parts)
+        finally:
+            for part in parts:
+                outputs = [(i, part(nd)) for i, nd in group.outputs]
+                self.backend.run(Group(group.steps, [part(a) for a in group.leaves], outputs, outputs[-1][1].shape))
 
     def warn(self, due: list[Due]) -> None:
         """Give the warnings `due`, after those of operations that the program wrote before them."""
+        if not due:
+            return
         outermost = not self.due
         self.due += due
+        flags = self.flags
         if outermost:
             try:
                 while earlier := earlier_warners(max(serial for serial, *_ in self.due)):
@@ -98,7 +132,7 @@ class Schedule:
                             self.run([s])
                 ordered = sorted(self.due, key=lambda d: d[0])
             finally:
-                self.due = []
+                self.due, self.flags = [], flags
             for _, where, name, kinds in ordered:
                 give(where, name, kinds)
 
@@ -121,8 +155,9 @@ class Schedule:
                 with lock:
                     order = collect([s], self.finish, self.backend.fusible)
                     if s.node is not None:
-                        self.launch(order, {})
+                        due = self.launch(order, {})
                         s.node = None
+                        self.warn(due)
 
     def finish_warners(self) -> None:
         """Run everything pending that could warn."""
@@ -149,8 +184,8 @@ class Schedule:
             if value.node is None:
                 place[...] = value.full
                 return
-            touched: set[Storage] = set()
-            clash = False
+            touched: set[Storage] = set()  # what is made of memory that changes
+            clash = same = False
             for s in order:
                 for a in s.node.args:
                     p = a if type(a) is Storage else a.storage if type(a) is Place else None
@@ -160,22 +195,29 @@ class Schedule:
                         nd = view(a) if type(a) is Place else dest.full
                         if np.may_share_memory(nd, place):
                             touched.add(s)
-                            clash = True
+                            if is_same(nd, place):
+                                same = True
+                            else:
+                                clash = True
             outputs = {}
             for s in order:
                 wanted = s.live and (s.uses > 1 or s.node.ran or s.node.version)
                 if s in touched:
                     wanted = s.live or any(u not in inside for u in pending_readers(s))
-                if wanted or (s is value and clash):
+                if s is value and (clash or same):
+                    wanted = clash
+                if wanted:
                     outputs[s] = self.allocate(s.node)
-            if value in outputs:
-                self.launch(order, outputs)
-                place[...] = outputs[value]
-                if not value.live and not pending_readers(value):
-                    del outputs[value]
+            if clash:
+                due = self.launch(order, outputs)
+                place[...] = value.full
             else:
-                self.launch(order, {**outputs, value: place})
-            settle(outputs)
+                with Uninterrupted():
+                    dtype = value.node.dtype
+                    due = self.launch(order, outputs, place)
+                    if same:  # whoever still wants the value reads what was written
+                        reread(value, cast_p, (("dtype", dtype),), (Place(dest, place),), (dtype,))
+            self.warn(due)
 
 
 def settle(outputs: dict[Storage, Any]) -> None:
@@ -203,26 +245,64 @@ def roots(storage: Storage) -> list[Storage]:
     return found
 
 
-def replay(order: list[Storage], flags: int) -> list[Due]:
-    """Which operation raised which flag, found by running them one by one through NumPy: the warnings due."""
-    if not any(s.node.where is not None and not s.node.ran and _asks(s.node.where, flags) for s in order):
-        return []
-    values: dict[Storage, Any] = {}
-    due: list[Due] = []
+def is_same(a: Any, b: Any) -> bool:
+    """Are these the very same elements?"""
+    return address(a) == address(b) and a.strides == b.strides and a.shape == b.shape and a.dtype == b.dtype
+
+
+def _whole(x: Any) -> Any:
+    return x
+
+
+def pieces(group: Group) -> list[Part]:
+    """Functions that cut what `group` left undone out of its operands, in pieces of a size that replays in cache."""
+    operands = group.leaves + [nd for _, nd in group.outputs]
+    if not all(isinstance(a, np.generic) or (a.shape == group.shape and a.flags.c_contiguous) for a in operands):
+        return [_whole]
+    parts: list[Part] = []
+    for first, last in group.undone:
+        for start in range(first, last, PIECE):
+            parts.append(partial(_cut, start, min(last, start + PIECE)))
+    return parts
+
+
+def _cut(start: int, stop: int, a: Any) -> Any:
+    return a if isinstance(a, np.generic) else a.reshape(-1)[start:stop]
+
+
+def watched(order: list[Storage]) -> int:
+    """The flags that give warnings."""
+    flags = 0
     for s in order:
-        node = s.node
-        args = [
-            values[a] if a in values else a.full if type(a) is Storage else view(a) if type(a) is Place else a
-            for a in node.args
-        ]
-        values[s], kinds = happened(partial(evaluate, node, args))
-        if kinds and node.where is not None and not node.ran:
-            due.append((node.serial, node.where, name_of(node), kinds))
-    return due
+        if s.node.where is not None and not s.node.ran:
+            for kind, mode in s.node.where.modes.items():
+                if mode == "warn":
+                    flags |= _FLAG[kind]
+    return flags
 
 
-def _asks(where: Where, flags: int) -> bool:
-    return any(mode == "warn" and flags & _FLAG[kind] for kind, mode in where.modes.items())
+def replay(order: list[Storage], flags: int, parts: list[Part]) -> Found:
+    """Which operation raised which flag, found by running them one by one through NumPy on these parts."""
+    if not flags & watched(order):
+        return []
+    found: dict[Storage, set[str]] = {}
+    for part in parts:
+        values: dict[Storage, Any] = {}
+        for s in order:
+            args = [
+                values[a]
+                if a in values
+                else part(a.full)
+                if type(a) is Storage
+                else part(view(a))
+                if type(a) is Place
+                else a
+                for a in s.node.args
+            ]
+            values[s], kinds = happened(partial(evaluate, s.node, args))
+            if kinds and s.node.where is not None and not s.node.ran:
+                found.setdefault(s, set()).update(kinds)
+    return [(s, [kind for kind in KINDS if kind in kinds]) for s, kinds in found.items()]
 
 
 def evaluate(node: Node, args: list[Any]) -> Any:

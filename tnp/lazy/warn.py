@@ -23,6 +23,7 @@ except ImportError:
 
 _FLAGS = {"divide": DIVIDE, "over": OVERFLOW, "under": UNDERFLOW, "invalid": INVALID}
 _KINDS = {"divide by zero": "divide", "overflow": "over", "underflow": "under", "invalid value": "invalid"}
+KINDS = tuple(_KINDS)  # NumPy's words for what happens, in its order
 
 # The verdict on the present error state and warning filters, and what it was made from
 _seen_state: Any = None

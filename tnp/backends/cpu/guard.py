@@ -16,12 +16,13 @@ from tnp.backends.cpu.inner_loops import BLOCK
 from tnp.backends.cpu.layout import CONTIGUOUS_ALIGNED
 from tnp.core.primitive import Reduction
 
+_INTEGER = {"floor_divide", "remainder", "fmod", "reciprocal"}  # they raise flags without floats
 _STATUS_BITS = ((INVALID, 1), (DIVIDE, 4), (OVERFLOW, 8), (UNDERFLOW, 16))
 
 
 def may_flag(group: Group) -> bool:
-    """Does anything in it compute with floats?"""
-    return any(d.kind in "fcV" for s in group.steps for d in (*s.in_dtypes, s.dtype))
+    """Does anything in it compute with floats, or divide integers?"""
+    return any(s.prim.name in _INTEGER or any(d.kind in "fcV" for d in (*s.in_dtypes, s.dtype)) for s in group.steps)
 
 
 def run(backend: Any, group: Group, aliased: frozenset[int]) -> int:
