@@ -38,7 +38,7 @@ _lazy_from = 1 << 62  # elements from which operations are recorded
 backend = CpuBackend()
 schedule = Schedule(backend)
 before_printing(schedule.before_warning)
-_loops: dict[Any, Any] = {}  # (primitive, dtypes) -> (dtypes of the loop, dtype of the result), or None
+_loops: dict[Any, Any] = {}  # (primitive, dtypes) -> these dtypes, and (those of the loop, that of the result) or None
 
 
 def set_lazy_from(n):
@@ -72,16 +72,29 @@ def settle(x):
         nd = x._nd
         if nd is None:
             p = x._place
-            nd = s.full if p is None else _phantom.realise(p.nd, s.full)
+            if p is not None:
+                nd = _phantom.realise(p.nd, s.full)
+            else:  # to NumPy every array is an object of its own, a view of the whole too
+                nd = s.full if x._base is None or x._base is hot.OWNER else s.full.view()
             x._place = None
             x._nd = nd
         elif c.marked & MOVED:
-            old, now = root(nd), root(s.full)
-            if old is not now and c.starts is not None and id(old) in c.starts:  # else some object holds the memory
-                x._nd = nd = _phantom.at(s.full, address(nd) - c.starts[id(old)], nd)
+            left = _left(c, nd) if root(nd) is not root(s.full) else None
+            if left is not None:  # else some object holds the memory
+                _, start, whole = left
+                x._nd = nd = s.full if id(nd) == whole else _phantom.at(s.full, address(nd) - start, nd)
         if dropped:
             schedule.finish_dropped()
     return nd
+
+
+def _left(c, nd):
+    """What `renew` noted of the memory of the array `nd`, if the content of `c` has left it."""
+    if c.starts is not None:
+        left = c.starts.get(id(root(nd)))
+        if left is not None and left[0]() is root(nd):  # and not another array where that one was
+            return left
+    return None
 
 
 def release(x):
@@ -164,10 +177,11 @@ def operand(x):
         elif x._nd is not None:  # a view from before a pending write to the whole
             nd = x._nd
             ph = _phantom.phantom(s.node.shape, s.node.dtype, s.node.order)
-            if ph is None:
+            left = _left(c, nd)
+            if ph is None or left is None:
                 settle(x)
             else:
-                p = _phantom.at(ph, address(nd) - c.starts[id(root(nd))], nd)
+                p = _phantom.at(ph, address(nd) - left[1], nd)
                 o.array, o.ref, o.shape, o.type = x, Place(s, p), p.shape, p.dtype
                 o.order, o.size = p, p.size
                 return o
@@ -269,10 +283,9 @@ def _c_ordered(a):
 def find_loop(prim, types):
     """Dtypes of NumPy's loop for operands of these dtypes (or int, float, complex); None if it is not numeric."""
     key = (prim, types)
-    try:
-        return _loops[key]
-    except KeyError:
-        pass
+    known = _loops.get(key)
+    if known is not None and all([a is b for a, b in zip(known[0], types, strict=True)]):
+        return known[1]  # equal dtypes may differ: metadata, and which object a result's dtype is, follow the operands'
     found = None
     try:
         if all(t in _WEAK or is_number(t) for t in types):
@@ -285,8 +298,31 @@ def find_loop(prim, types):
         found = None  # negative powers of integers raise, and that depends on the values
     if found is not None and prim.name in ("gcd", "lcm", "ldexp"):
         found = None if found[1].kind in "iu" else found
-    _loops[key] = found
+    _loops[key] = (types, found)
     return found
+
+
+# ------------------------------------------------------------------------------------------------ traced arrays
+_traced_elementwise = _traced_select = _traced_cast = _traced_reduce = _traced_into = None
+
+
+def install_tracing(elementwise, select, cast, reduce, into):
+    """Take from tnp/tracing.py what runs instead where an array is traced."""
+    global _traced_elementwise, _traced_select, _traced_cast, _traced_reduce, _traced_into
+    _traced_elementwise, _traced_select, _traced_cast, _traced_reduce = elementwise, select, cast, reduce
+    _traced_into = into
+
+
+def traced(args, target):
+    """Does an interpreter want to know what happens to one of these?"""
+    for x in args:
+        if type(x) is ndarray:
+            a = x
+            if a._cell is not None:
+                c = a._cell
+                if c.marked & TRACED:
+                    return True
+    return target is not None and traced((target,), None)
 
 
 # ------------------------------------------------------------------------------------------------ elementwise
@@ -295,6 +331,13 @@ def elementwise(prim, args, target=None):
 
     `target`, a tnp array, is the destination of an in-place operation: the result is its next content.
     """
+    if traced(args, target):
+        return _traced_elementwise(prim, args, target)
+    return record_elementwise(prim, args, target)
+
+
+def record_elementwise(prim, args, target=None):
+    """`elementwise`, without telling any interpreter."""
     place = habit(args)
     if place is None:
         return None
@@ -427,6 +470,13 @@ def select(c, x, y, target=None):
 
     `target`, a tnp array of the result's dtype, is the destination: the result is its next content.
     """
+    if traced((c, x, y), target):
+        return _traced_select(c, x, y, target)
+    return record_select(c, x, y, target)
+
+
+def record_select(c, x, y, target=None):
+    """`select`, without telling any interpreter."""
     place = habit((c, x, y))
     if place is None:
         return None
@@ -459,8 +509,18 @@ def select(c, x, y, target=None):
     return _finish(where_p, (), operands, (types[0], dtype, dtype), dtype, target)
 
 
+def copied_in_order(nd):
+    """Is NumPy's copy of `nd` in C order? Copies have a rule of their own, for axes of one element too."""
+    return _np.empty_like(nd, "i1", "K").strides == _np.empty(nd.shape, "i1").strides
+
+
 def cast(x, dtype):
     """A recorded conversion to another dtype, as an independent array; None if it has to run at once."""
+    return _traced_cast(x, dtype) if traced((x,), None) else record_cast(x, dtype)
+
+
+def record_cast(x, dtype):
+    """`cast`, without telling any interpreter."""
     place = habit((x,))
     if place is None:
         return None
@@ -470,9 +530,7 @@ def cast(x, dtype):
     if o.size < _lazy_from or o.type.kind == "c" != dtype.kind:
         return None  # dropping imaginary parts has a warning of its own
     if o.order is not None:
-        nd = look(x)
-        made = _np.empty_like(nd, "i1", "K")  # astype has a rule of its own for memory order
-        if not made.flags.c_contiguous:
+        if not copied_in_order(look(x)):
             return None
     return _placed(_finish(cast_p, (("dtype", dtype),), [o], (o.type,), dtype, None), place)
 
@@ -489,13 +547,18 @@ def _order_of(x):
     if is_shared(c):
         return False
     nd = settle(x) if c.marked & (PENDING | MOVED) or x._nd is None else x._nd
-    if nd is not c.storage.full or not nd.flags.writeable:
+    if not (nd is c.storage.full or _same_place(nd, c.storage.full)) or not nd.flags.writeable:
         return False
     if 1 in nd.shape and nd.ndim > 1 and nd.strides != _np.empty(nd.shape, nd.dtype).strides:
         return False  # strides along axes of one element are kept only by writing in place
     if nd.flags.c_contiguous:
         return None
     return tuple(range(nd.ndim))[::-1] if nd.flags.f_contiguous else False
+
+
+def _same_place(a, b):
+    """Are two arrays that share memory the same part of it, and alike?"""
+    return a.shape == b.shape and a.strides == b.strides and a.dtype is b.dtype and address(a) == address(b)
 
 
 def renew(x, s):
@@ -508,7 +571,8 @@ def renew(x, s):
     if old.full is not None:  # where views of it have to count from
         if c.starts is None:
             c.starts = {}
-        c.starts[id(root(old.full))] = address(old.full)
+        was = root(old.full)
+        c.starts[id(was)] = weakref.ref(was), address(old.full), id(old.full)
     s.live = True
     s.node.version = True
     c.storage = s
@@ -550,6 +614,8 @@ def _too_much(s, nbytes):
 
 def inplace(prim, a, b):
     """``a op= b`` as a pending write to the whole of `a`; None if it has to run at once."""
+    if traced((a, b), None):
+        return _traced_into(prim, (a, b), a)
     if type(a) is not ndarray or habit((a, b)) is None:
         return None
     s = pending_whole(a)
@@ -567,6 +633,8 @@ def inplace(prim, a, b):
 
 def into(prim, args, out):
     """A ufunc call with ``out=``, as a pending write to the whole of `out`; None if it has to run at once."""
+    if traced(args, out):
+        return _traced_into(prim, args, out)
     if _order_of(out) is False:
         return None
     types = tuple(
@@ -620,6 +688,13 @@ PLAIN_REDUCTION = 1 << 20  # elements of memory as it lies, below which NumPy is
 
 def reduce(ufunc, x, axis, keepdims, dtype=None):
     """``ufunc.reduce(x, axis, keepdims=...)`` through the engine, finished; None if NumPy should do it."""
+    if ufunc in REDUCTIONS and traced((x,), None):
+        return _traced_reduce(ufunc, x, axis, keepdims, dtype)
+    return run_reduce(ufunc, x, axis, keepdims, dtype)
+
+
+def run_reduce(ufunc, x, axis, keepdims, dtype):
+    """`reduce`, without telling any interpreter."""
     prim = REDUCTIONS.get(ufunc)
     if prim is None or type(x) is not ndarray:
         return None

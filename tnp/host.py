@@ -20,7 +20,7 @@ _NDARRAY = _np.ndarray
 _CONTAINERS = (list, tuple)
 _SCALARS = frozenset(
     {int, float, complex, bool, str, bytes, type(None), slice, type(Ellipsis), type(NotImplemented), _np.dtype}
-) | frozenset(_np.sctypeDict.values())  # fmt: skip
+) | frozenset(_np.sctypeDict.values()) - {_np.void}  # fmt: skip
 
 
 DEPTH = 64  # NumPy's own limit of dimensions: deeper, or endless, nesting is NumPy's to refuse
@@ -43,7 +43,7 @@ def install_guises(cls, guise):
 
 
 class Copied:
-    """Among the arrays of a call: a list or tuple of the program of which NumPy got a copy."""
+    """Among the arrays of a call: a list, tuple or dict of the program of which NumPy got a copy."""
 
     _nd = None
 
@@ -66,7 +66,7 @@ def unwrap(x, seen, depth=0):
     if t is list or t is tuple:
         return _unwrap_items(x, seen, t, depth) if depth < DEPTH else x
     if t is dict:
-        return {k: unwrap(v, seen, depth + 1) for k, v in x.items()} if depth < DEPTH else x
+        return _unwrap_values(x, seen, depth) if depth < DEPTH else x
     if t is ufunc or isinstance(x, Wrapped):
         return x._raw
     if x is ndarray:
@@ -90,6 +90,14 @@ def _unwrap_items(items, seen, t, depth):
             seen.append(Copied(items, copy))
             return copy
     return items
+
+
+def _unwrap_values(values, seen, depth):
+    copy = {k: unwrap(v, seen, depth + 1) for k, v in values.items()}
+    if all(map(operator.is_, copy.values(), values.values())):
+        return values  # an object array holds the program's own
+    seen.append(Copied(values, copy))
+    return copy
 
 
 def rewrap(r, seen):
@@ -119,7 +127,8 @@ def rewrap(r, seen):
         items = [rewrap(y, seen) for y in r]
         return r if all(map(operator.is_, items, r)) else t(items)
     if t is dict:
-        return {k: rewrap(v, seen) for k, v in r.items()}
+        values = {k: rewrap(v, seen) for k, v in r.items()}
+        return r if all(map(operator.is_, values.values(), r.values())) else values
     if isinstance(r, StandIn):
         return _returned(r)
     if isinstance(r, Guise):
@@ -162,6 +171,7 @@ def _held(r, seen):
             ground = ground.base
     for x in seen:
         if isinstance(x, ndarray) and (ground is None or root(real(x)) is ground):
+            writable(x)  # whoever still has to see the present content is served
             cell_of(x).marked |= SHARED
 
 

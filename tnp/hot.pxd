@@ -4,13 +4,14 @@ from tnp.core.cells cimport Cell, Storage
 
 cdef int BUSY
 cdef int UNREADABLE
+cdef int TRACED
 cdef int SHARED
 cdef object _NDARRAY
-cdef object _FLOAT64
+cdef object _FLOAT64, _VOID
 cdef object SLOW, OWNER
 cdef Py_ssize_t lazy_from
 cdef object slow_binary, slow_reflected, slow_inplace, slow_unary, slow_power, slow_getitem, slow_setitem
-cdef object slow_call, settle, release, slow_method
+cdef object slow_call, settle, release, slow_method, tell_read, tell_write
 cdef object ADD, SUB, MUL, TRUEDIV, FLOORDIV, MOD, LSHIFT, RSHIFT, AND, OR, XOR, MATMUL, POW
 cdef object LT, LE, EQ, NE, GT, GE, NEG, POS, ABS, INVERT
 cdef Py_ssize_t ALONE, ALONE_BASE

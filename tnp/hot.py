@@ -14,10 +14,12 @@ from tnp.core.cells import Cell, Storage
 
 BUSY = 15  # PENDING | READERS | MOVED | TRACED: a write must look first
 UNREADABLE = 13  # PENDING | MOVED | TRACED
+TRACED = 8
 SHARED = 16
 
 _NDARRAY = _np.ndarray
 _FLOAT64 = _np.float64
+_VOID = _np.void
 
 
 class _Sentinel:
@@ -52,7 +54,7 @@ def _uninstalled(*args):
 
 
 slow_binary = slow_reflected = slow_inplace = slow_unary = slow_power = slow_getitem = slow_setitem = _uninstalled
-slow_call = settle = release = slow_method = _uninstalled
+slow_call = settle = release = slow_method = tell_read = tell_write = _uninstalled
 
 
 def install(table):
@@ -63,6 +65,12 @@ def install(table):
     slow_inplace, slow_unary, slow_power = table["inplace"], table["unary"], table["power"]
     slow_getitem, slow_setitem = table["getitem"], table["setitem"]
     slow_call, settle, release, slow_method = table["call"], table["settle"], table["release"], table["method"]
+
+
+def install_tracing(read, write):
+    """Take from tnp/tracing.py what is told of reads and writes of traced arrays."""
+    global tell_read, tell_write
+    tell_read, tell_write = read, write
 
 
 # ------------------------------------------------------------------------------------------------ the fast questions
@@ -104,10 +112,11 @@ def quick_inplace(x, other):
 
 def real(x):
     """The NumPy array of `x`, for reading: pending work is finished first."""
-    if x._nd is not None:
-        c = x._cell
-        if c is None or not c.marked & UNREADABLE:
-            return x._nd
+    c = x._cell
+    if x._nd is not None and (c is None or not c.marked & UNREADABLE):
+        return x._nd
+    if c is not None and c.marked & TRACED:
+        tell_read(x)
     return settle(x)
 
 
@@ -116,13 +125,15 @@ def writable(x):
     c = x._cell
     if c is None or (x._nd is not None and not c.marked & BUSY):
         return x._nd
+    if c.marked & TRACED:
+        tell_write(x)
     return release(x)
 
 
 def wrap(r):
-    """`r` as a tnp array if it is a NumPy array that nobody else holds; other results pass through."""
+    """`r` as a tnp array if it is a NumPy array that nobody else holds, or a tuple of such; others pass through."""
     if type(r) is not _NDARRAY:
-        return r
+        return r if type(r) is not tuple else tuple([wrap(y) for y in r])
     x = new(ndarray)
     x._nd = r
     return x
@@ -523,6 +534,9 @@ class ndarray:
                 nd = self._nd
                 r = nd[key]
                 if type(r) is not _NDARRAY:
+                    if type(r) is _VOID:  # which is a window on the memory
+                        nd = None
+                        slow_method("share", self, ())
                     return r
                 nd = None
                 if c is None:
@@ -566,7 +580,7 @@ class ndarray:
     def __float__(self):
         return float(real(self))
 
-    def __complex__(self):
+    def __complex__(self, /):
         return complex(real(self))
 
     def __index__(self):
@@ -631,7 +645,7 @@ class ndarray:
                 return view_of(self, r)
         return slow_method("T", self, ())
 
-    def reshape(self, *args, **kwargs):
+    def reshape(self, /, *args, **kwargs):
         """The same data with a new shape: a view where that is possible (`numpy.ndarray.reshape`)."""
         if self._nd is not None and not kwargs and type(self) is ndarray:
             c = self._cell

@@ -7,7 +7,7 @@ import numpy as _np
 
 from tnp import bind, hot
 from tnp.arrays import interop, methods, operators, overrides, subclasses, ufuncs, views
-from tnp.arrays.exports import exported
+from tnp.arrays.exports import exported, share
 from tnp.arrays.flags import flagsobj, flatiter
 from tnp.arrays.indexing import getitem, hot_cell, setitem
 from tnp.core import native
@@ -66,6 +66,7 @@ RARE = {
     "size": lambda x: math.prod(bind.shape_of(x)),
     "set shape": views.set_shape,
     "set dtype": views.set_dtype,
+    "share": share,
     "T": lambda x: methods.moved(x, _NDARRAY.transpose, (), {}),
     "reshape": lambda x, *args, **kwargs: methods.moved(x, _NDARRAY.reshape, args, kwargs),
 }
@@ -111,6 +112,11 @@ def _writable(name, getter, setter):
     return property(getter, setter, _refuse(f"Cannot delete array {name}"), doc)
 
 
+def _generic(cls, item):
+    _NDARRAY.__class_getitem__(item)  # as many arguments as it takes
+    return types.GenericAlias(cls, item)
+
+
 ATTRIBUTES = {
     "flat": _writable(
         "flat iterator", flatiter, lambda self, value: writable(self).flat.__setitem__(Ellipsis, unwrap(value, []))
@@ -126,7 +132,7 @@ ATTRIBUTES = {
     ),
     "__array_interface__": property(interop.interface),
     "__array_finalize__": lambda self, parent, /: None,
-    "__class_getitem__": classmethod(types.GenericAlias),
+    "__class_getitem__": classmethod(_generic),
 }
 
 
@@ -135,10 +141,15 @@ def _device(self):
     return "cpu"
 
 
+def _data(self):
+    """Python buffer object that points to the array's memory, and keeps the array."""
+    return memoryview(self) if native.COMPILED else exported(self, keep=True).data
+
+
 READ_ONLY = {
     "base": views.base_of,
     "mT": views.view_attribute("mT"),
-    "data": lambda self: exported(self).data,
+    "data": _data,
     "ctypes": interop.ctypes_of,
     "itemsize": hot.itemsize_of,
     "nbytes": hot.nbytes_of,

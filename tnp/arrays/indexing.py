@@ -2,7 +2,9 @@
 
 import numpy as _np
 
-from tnp import bind
+from tnp import bind, tracing
+from tnp.arrays.exports import share
+from tnp.bind import release
 from tnp.host import restore, rewrap, unwrap
 from tnp.hot import _as_view, cell_of, ndarray, real, root, wrap, writable
 from tnp.ops import indexing
@@ -17,10 +19,13 @@ def getitem(x, key):
         r = pending_view(x, lambda nd: nd[key])
         if r is not None:
             return r
-    real(x)
-    hot_cell(x)
     seen = []
-    nd = unwrap(x, seen)
+    if tracing.is_traced(x) and type(x) is ndarray and basic(key):
+        nd = bind.settle(x)  # a view looks at no value
+    else:
+        real(x)
+        hot_cell(x)
+        nd = unwrap(x, seen)
     r = _NDARRAY.__getitem__(nd, unwrap(key, seen))
     if type(r) is _NDARRAY:
         base = r.base
@@ -28,6 +33,9 @@ def getitem(x, key):
             base = nd = None
             return _as_view(x, r)
         return wrap(r)
+    if isinstance(r, _np.void):
+        base = nd = None
+        share(x)
     return rewrap(r, seen) if isinstance(r, _NDARRAY) else r
 
 
@@ -46,6 +54,9 @@ def hot_cell(x):
 
 
 def setitem(x, key, value):
+    told = tracing.is_traced(x) or tracing.is_traced(value)
+    if told:
+        tracing.write(x, key, value)
     if type(value) is ndarray:
         if (key is Ellipsis or (type(key) is slice and key == _ALL)) and bind.assign(x, value) is not None:
             return
@@ -55,7 +66,7 @@ def setitem(x, key, value):
         return
     seen = []
     key = unwrap(key, seen)
-    nd = writable(x)
+    nd = release(x) if told and type(x) is ndarray else writable(x)
     if nd.dtype.kind != "O":
         nd[key] = unwrap(value, seen)
     elif _one_element(nd, key):

@@ -10,6 +10,7 @@ from tnp import bind, hot
 from tnp.arrays.exports import share
 from tnp.arrays.indexing import hot_cell
 from tnp.arrays.views import as_class, base_of, keep_owner
+from tnp.core.cells import TRACED
 from tnp.core.config import config
 from tnp.host import rewrap, unwrap, watchers
 from tnp.hot import cell_of, ndarray, real, writable
@@ -26,6 +27,7 @@ from tnp.ops import (
     scans,
     selection,
 )
+from tnp.tracing import is_traced
 
 _NDARRAY = _np.ndarray
 
@@ -45,9 +47,11 @@ def method_call(raw, x, args, kwargs):
         cell_of_large(x)
     nd = unwrap(x, seen)
     if args:
-        for a in args:
-            if type(a) is ndarray:  # it may be an output
-                writable(a)
+        first = OUTPUT_FROM.get(raw.__name__)
+        if first is not None:
+            for a in args[first:]:
+                if type(a) is ndarray:
+                    writable(a)
         args = [unwrap(a, seen) for a in args]
     if kwargs:
         out = kwargs.get("out")
@@ -98,7 +102,12 @@ def reading(name):
         quickly = function.native
 
         def method(self, *args, **kwargs):
-            if self._nd is None or not is_small(self._nd) or self._nd.dtype.num >= USER:
+            if (
+                self._nd is None
+                or not is_small(self._nd)
+                or self._nd.dtype.num >= USER
+                or (self._cell is not None and self._cell.marked & TRACED)
+            ):
                 try:
                     r = quickly(self, *args, **kwargs)
                 except TypeError:  # wrong arguments: NumPy says it in its own words
@@ -162,12 +171,17 @@ all any argmax argmin argpartition argsort choose clip compress conj conjugate c
 dump dumps flatten getfield item max mean min nonzero prod ravel repeat round searchsorted squeeze std sum swapaxes
 take to_device tobytes tofile tolist trace transpose var
 """.split()
+# The position from which arguments may be outputs
+OUTPUT_FROM = dict.fromkeys("all any argmax argmin choose dot max min round".split(), 1)
+OUTPUT_FROM.update(
+    dict.fromkeys("clip compress cumprod cumsum mean prod std sum take var".split(), 2), trace=4, conj=0, conjugate=0
+)
 WRITING = ["byteswap", "fill", "partition", "put", "setfield", "sort"]
 
 
 def astype(self, *args, **kwargs):
     """`numpy.ndarray.astype`."""
-    if (self._nd is None or not is_small(self._nd)) and len(args) == 1 and not kwargs:
+    if (self._nd is None or not is_small(self._nd) or is_traced(self)) and len(args) == 1 and not kwargs:
         r = selection.astype(self, args[0])
         if r is not None:
             return r
@@ -204,6 +218,7 @@ def resize(self, *new_shape, refcheck=True):
     """`numpy.ndarray.resize`: change shape and size of this very array."""
     nd = writable(self)
     cell = self._cell
+    refcheck = operator.index(refcheck)
     if not new_shape or (len(new_shape) == 1 and new_shape[0] is None):
         return
     shape = new_shape[0] if len(new_shape) == 1 else new_shape
@@ -266,7 +281,7 @@ def setflags(self, write=None, align=None, uic=None):
     hot_cell(self)
     keep_owner(self)
     if nd is self._cell.storage.full:  # the storage keeps its own object
+        if write:
+            nd.setflags(write=True)
         self._nd = nd = nd.view()
-        if write and not nd.flags.writeable:
-            nd = self._cell.storage.full
     nd.setflags(write=write, align=align, uic=uic)

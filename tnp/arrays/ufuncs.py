@@ -2,6 +2,7 @@
 
 import numpy as _np
 
+from tnp import bind, tracing
 from tnp.arrays.methods import named
 from tnp.core import native
 from tnp.host import run, ufunc_of
@@ -41,7 +42,10 @@ def _ufunc_method(name):
 
 
 def _ufunc_at(self, a, /, *args):
-    if isinstance(a, ndarray):
+    if self._raw is _np.add and len(args) == 2 and (tracing.is_traced(a) or tracing.is_traced(args[1])):
+        tracing.write_add(a, *args)
+        bind.release(a)
+    elif isinstance(a, ndarray):
         writable(a)
     return run(self._raw.at, (a, *args), {})
 
@@ -61,7 +65,12 @@ def _set_doc(self, text):
     self._raw.__doc__ = text
 
 
-native.set_type_attribute(ufunc, "__doc__", property(lambda self: self._raw.__doc__, _set_doc))
+def _delete_doc(self):
+    del self._raw.__doc__
+
+
+native.set_type_attribute(ufunc, "__doc__", property(lambda self: self._raw.__doc__, _set_doc, _delete_doc))
+native.set_type_attribute(ufunc, "__dict__", property(lambda self: self._raw.__dict__))
 native.set_type_attribute(ufunc, "__module__", property(lambda self: self._raw.__module__))
 for _name in ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature",
               "__qualname__", "__signature__", "__text_signature__"):  # fmt: skip

@@ -1,0 +1,122 @@
+"""Operations on traced arrays: done as always, and told to the interpreter (tnp/core/interpreter.py).
+
+Primitives come here from `bind`, writes from indexing and ufuncs, everything else through the two gates `read` and
+`write` that every function passes which looks at an array's memory.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from tnp import bind, hot
+from tnp.core.cells import TRACED
+from tnp.core.elementwise import REDUCTIONS, cast_p, where_p
+from tnp.core.interpreter import OPAQUE, current
+from tnp.hot import cell_of, ndarray, wrap
+
+
+def trace(x: Any) -> Any:
+    """Have interpreters told of what is done to the memory of ``x``, through whatever view. Returns ``x``."""
+    cell_of(x).marked |= TRACED
+    return x
+
+
+def untrace(x: Any) -> Any:
+    """End `trace`. Returns ``x``."""
+    cell_of(x).marked &= ~TRACED
+    return x
+
+
+def is_traced(x: Any) -> bool:
+    """Is ``x`` an array whose memory is traced?"""
+    return isinstance(x, ndarray) and x._cell is not None and bool(x._cell.marked & TRACED)
+
+
+def read(x: Any) -> None:
+    """Something that is no primitive reads the traced array ``x``."""
+    i = current()
+    if i is not None:
+        i.read(x)
+
+
+def write(x: Any, key: Any = Ellipsis, value: Any = OPAQUE) -> None:
+    """``x[key]`` is about to become ``value``; one of the two is traced, so ``x`` is from now on."""
+    i = current()
+    if i is not None:
+        trace(x)
+        i.write(x, key, value)
+
+
+def write_add(x: Any, key: Any, value: Any) -> None:
+    """``value`` is about to be added to ``x[key]``, as often as the key names a place."""
+    i = current()
+    if i is not None:
+        trace(x)
+        i.write_add(x, key, value)
+
+
+def _memory(x: Any) -> Any:
+    return bind.settle(x) if isinstance(x, ndarray) else x
+
+
+def _told(prim: Any, params: tuple[tuple[str, Any], ...], args: tuple[Any, ...], result: Any) -> Any:
+    i = current()
+    if i is not None:
+        if type(result) is ndarray:
+            trace(result)
+        i.primitive(prim, params, args, result)
+    return result
+
+
+def elementwise(prim: Any, args: tuple[Any, ...], target: Any) -> Any:
+    """`bind.elementwise` where an operand or the target is traced: never None."""
+    value = bind.record_elementwise(prim, args)
+    if value is None:
+        value = wrap(prim.ufunc(*[_memory(x) for x in args]))
+    return _into(target, _told(prim, (), args, value))
+
+
+def select(c: Any, x: Any, y: Any, target: Any) -> Any:
+    """`bind.select` where an operand or the target is traced: never None."""
+    value = bind.record_select(c, x, y)
+    if value is None:
+        value = wrap(np.where(*[_memory(a) for a in (c, x, y)]))
+    return _into(target, _told(where_p, (), (c, x, y), value))
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """`bind.cast` of a traced array: never None."""
+    value = bind.record_cast(x, dtype)
+    if value is None:
+        value = wrap(bind.settle(x).astype(dtype))
+    return _told(cast_p, (("dtype", dtype),), (x,), value)
+
+
+def reduce(ufunc: Any, x: Any, axis: Any, keepdims: bool, dtype: Any) -> Any:
+    """`bind.reduce` of a traced array: never None where the reduction is a primitive."""
+    value = bind.run_reduce(ufunc, x, axis, keepdims, dtype)
+    if value is None:
+        value = wrap(ufunc.reduce(bind.settle(x), axis, dtype=dtype, keepdims=bool(keepdims)))
+    return _told(REDUCTIONS[ufunc], (("axis", axis), ("keepdims", bool(keepdims))), (x,), value)
+
+
+def into(prim: Any, args: tuple[Any, ...], out: Any) -> Any:
+    """`bind.into` where an operand or ``out`` is traced; None where NumPy has to refuse it."""
+    value = elementwise(prim, args, None)
+    shape, dtype = bind.shape_of(out), bind.dtype_of(out)
+    if np.shape(value) != shape or not np.can_cast(value.dtype, dtype, "same_kind"):
+        return None
+    if value.dtype != dtype:
+        value = cast(value, dtype) if type(value) is ndarray else value.astype(dtype)
+    return _into(out, value)
+
+
+def _into(target: Any, value: Any) -> Any:
+    if target is None:
+        return value
+    target[...] = value
+    return target
+
+
+bind.install_tracing(elementwise, select, cast, reduce, into)
+hot.install_tracing(read, write)
