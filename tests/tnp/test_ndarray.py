@@ -160,6 +160,25 @@ METHODS = {
         np.array([[1, 2], [3]], dtype=object)
         np.array([1, 2], dtype='nope')
         """,
+    "the program's own objects": """
+        d = {'a': 1}; e = {'b': np.arange(2)}; a = np.array([[d, e], [d, e]], order='F')
+        a[0, 0] is d, a[1, 1] is e, a[0, 1] is a[1, 1], a.tolist()[0][0] is d, a.ravel()[0] is d
+        a[0, 0] = e; a[0, 0] is e
+        np.full(2, d)[1] is d, np.asarray(d)[()] is d, np.append(a, d)[-1] is d, np.where(True, a, d)[0, 1] is e
+        """,
+    "rarely asked": """
+        np.ndarray[int, int].__args__
+        np.ndarray[()]
+        np.ndarray[int, int, int]
+        np.eye(3).resize(refcheck='hi')
+        x, y = np.zeros((2, 1)), np.zeros(3); b = np.broadcast(np.broadcast(x, y), y)
+        [i.base is z for i, z in zip(b.iters, (x, y, y))]
+        M = type('M', (np.ndarray,), {}); m = np.arange(3).view(M)
+        type(m.__array_wrap__(np.array(3), None, True)) is M, type(m.__array_wrap__(np.array(3))) is M
+        np.arange(3).__array_wrap__(np.array(3), None, True)
+        text = np.hypot.__doc__; np.hypot.__doc__ = 'x'; np.hypot.__doc__, np.hypot.__dict__['__doc__']
+        del np.hypot.__doc__; np.hypot.__doc__ == text, 'other' in vars(np.hypot)
+        """,
 }
 
 
@@ -171,6 +190,13 @@ def test_methods(topic):
 def test_every_public_name_of_ndarray_is_there():
     missing = {name for name in dir(numpy.ndarray) if not hasattr(tnp.ndarray, name)} - {"__array_struct__"}
     assert not missing
+
+
+@pytest.mark.parametrize("name", ["ndarray.__complex__", "ndarray.reshape", "flatiter.copy", "broadcast.reset"])
+def test_self_is_positional(name):
+    owner, method = name.split(".")
+    first = next(iter(inspect.signature(getattr(getattr(tnp, owner), method)).parameters.values()))
+    assert first.kind is inspect.Parameter.POSITIONAL_ONLY
 
 
 def test_docstrings_are_there():

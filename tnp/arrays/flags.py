@@ -67,7 +67,7 @@ class flatiter:
     coords = property(lambda self: self._it.coords)
     index = property(lambda self: self._it.index)
 
-    def copy(self):
+    def copy(self, /):
         return wrap(real(self.base).flatten())
 
     def __iter__(self):
@@ -88,7 +88,7 @@ class flatiter:
     def __delitem__(self, key):
         raise TypeError("Cannot delete iterator elements")
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, /, dtype=None, copy=None):
         return _np.asarray(real(self.base).flat, dtype=dtype)
 
 

@@ -75,7 +75,7 @@ def __array_function__(self, func, types, args, kwargs):
 
 
 def __array_wrap__(self, array, context=None, return_scalar=False):
-    if return_scalar and array.ndim == 0:
+    if return_scalar and array.ndim == 0 and type(self) is ndarray:
         return array[()]
     y = array if isinstance(array, ndarray) else wrap(array)
     return y if type(y) is type(self) else as_class(y, type(self), self)

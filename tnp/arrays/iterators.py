@@ -102,6 +102,9 @@ class broadcast(Wrapped):
         self._raw = _np.broadcast(*unwrap(args, seen), **unwrap(kwargs, seen))
         self._seen = seen
         rewrap(self._raw, seen)  # it holds their memory
+        for inner in args:
+            if isinstance(inner, broadcast):  # whose arrays it iterates over too
+                seen += inner._seen
 
     iters = property(lambda self: tuple(flatiter(rewrap(it.base, self._seen)) for it in self._raw.iters))
     index = property(lambda self: self._raw.index)
@@ -117,6 +120,6 @@ class broadcast(Wrapped):
     def __next__(self):
         return next(self._raw)
 
-    def reset(self):
+    def reset(self, /):
         """Start the iteration again (`numpy.broadcast.reset`)."""
         self._raw.reset()
