@@ -32,7 +32,8 @@ class Cell:
     storage : Storage
     marked : int
     starts : dict or None
-        Address at which the content began, by identity of the root array, for memory that it has left (MOVED).
+        For memory that the content has left (MOVED), by identity of the root array: a weak reference to that, the
+        address at which the content began, and the identity of the array of the whole.
     """
 
     __slots__ = ("__weakref__", "marked", "starts", "storage")
@@ -40,7 +41,7 @@ class Cell:
     def __init__(self, storage: Storage, marked: int) -> None:
         self.storage = storage
         self.marked = marked
-        self.starts: dict[int, int] | None = None
+        self.starts: dict[int, tuple[ref[Any], int, int]] | None = None
         storage.live = True
 
     def __del__(self) -> None:

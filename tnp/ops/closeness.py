@@ -72,7 +72,7 @@ def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     if type(x) is not ndarray or copy is not True or not large(x):
         return None
     dtype = look(x).dtype
-    if dtype.char not in "fd":
+    if dtype.char not in "fd" or not bind.copied_in_order(look(x)):
         return None
     limits = _np.finfo(dtype)
     high = limits.max if posinf is None else posinf

@@ -209,10 +209,12 @@ def _asking(raw, order):
             nd = look(a)
             fits = order is None or (nd.flags.c_contiguous and nd.ndim > 0)
             if fits:
-                if dtype is None or nd.dtype == dtype:
+                if dtype is None:
                     return a
                 kind = _numeric(dtype)
-                r = None if kind is None else bind.cast(a, kind)
+                if kind is nd.dtype:
+                    return a
+                r = None if kind is None or kind == nd.dtype else bind.cast(a, kind)  # equal only: a view has it
                 if r is not None:
                     return r
         return run(raw, (a, dtype, *args) if dtype is not None or args else (a,), kwargs)

@@ -1,0 +1,136 @@
+"""What NumPy shows of an array besides its values: the dtype's own object, strides, flags, the identity of results."""
+
+import numpy
+
+import tnp
+from tests.programs.same import same
+
+
+def test_results_have_the_dtype_object_of_their_operands():
+    """Equal dtypes differ in metadata, and in whether asarray gives back the very array."""
+    same("""
+        told = np.dtype('f8', metadata={'unit': 'm'})
+        x, y, z = np.zeros(50, told), np.arange(50, dtype='>f8'), np.arange(50.0)
+        [r.dtype.metadata for r in (z + z, x + x, x + z, z + x, x * 2, np.sqrt(x), (y + z) + z, z + (y + z))]
+        [r.dtype.metadata for r in (np.concatenate([x, z]), np.concatenate([x, x]), np.concatenate([x]))]
+        [np.asarray(r, dtype='f8') is r for r in (x, z, y + z, x + z, z + x, np.sort(y - z))]
+        [np.asarray(r, dtype='f8').flags.owndata for r in (z, y + z, np.sort(y - z))]
+        w = np.zeros((2, 3), '>f8')
+        np.asarray(w, dtype='>f8')
+        v = np.arange(9, dtype='i8').astype('>i4').view(np.dtype('>i4').newbyteorder())
+        v // 1
+        (v // 1) * (v // 1).max()
+    """)
+
+
+def test_numpy_sees_strides_as_they_are():
+    """Along axes of one element, and where there are no elements; memoryviews have others for NumPy's arrays too."""
+    same("""
+        a = np.zeros((3, 5))
+        parts = a[1:2, 1:2], a[:1, ::2], a[:0, ::2], np.full((1, 6), 1.0, order='F'), np.arange(0) + 1, a[2:1].T
+        [numpy.asarray(b).strides for b in parts]
+        [numpy.asarray(b)[...].strides for b in parts]
+        [numpy.array(b, copy=None).T.strides for b in parts]
+        [memoryview(b).strides for b in parts]
+        [memoryview(numpy.asarray(b)).strides for b in parts]
+        [numpy.from_dlpack(b).strides for b in parts]
+    """)
+
+
+def test_copies_have_numpys_order_along_axes_of_one_element():
+    same("""
+        a = np.broadcast_to(np.arange(6.0).reshape(1, 3, 2), (2, 1, 3, 2))
+        np.array(a)
+        np.nan_to_num(a, nan=1.0)
+        np.lib.stride_tricks.sliding_window_view(np.nan_to_num(a), 2, axis=0)
+        b = (np.arange(30.0) * 2)[None, 1::3]
+        np.array(b)[1::3]
+        b.astype('f4')[1::3]
+    """)
+
+
+def test_two_results_of_a_ufunc_are_arrays_of_the_module():
+    x = tnp.arange(4.0)
+    for results in (tnp.modf(x), tnp.divmod(x, 2), tnp.divmod(2, x + 1), tnp.frexp(x), divmod(x, 2)):
+        assert type(results) is tuple
+        assert [type(r) for r in results] == [tnp.ndarray, tnp.ndarray]
+    assert type(tnp.modf(2.5)[0]) is numpy.float64
+
+
+def test_an_output_is_the_very_array():
+    same("""
+        a = np.ones((1, 4))
+        a += 1
+        np.add(a.reshape(1, 4), 0, out=a) is a
+        b = a.view()
+        a *= 2
+        [np.add(b, a, out=b) is b, np.add(b, a, out=a) is a, np.add(a, b, out=(a,)) is a]
+        p, q = np.atleast_1d(a, b)
+        [p is a, p is b, q is a, q is b]
+        c, d = np.divmod(np.zeros(0, 'f4'), 3)
+        np.add(d[::-1], c, out=d) is d
+    """)
+
+
+def test_the_owner_stays_the_owner_when_a_view_moves_the_memory():
+    same("""
+        a = np.arange(5.0) * 1
+        b = np.transpose(a)
+        a[1:] -= a[:-1]
+        b += 1
+        b *= a[::-1]
+        [a.flags.owndata, b.flags.owndata, a.base is None, b.base is a]
+        a
+        c = a[...]
+        c += 1
+        c *= 2
+        c
+        a
+        [a.flags.owndata, c.flags.owndata, c.base is a]
+    """)
+
+
+def test_a_window_that_foreign_code_made_stays_where_it_is():
+    """Identities of arrays are used again: memory that was left must not be taken for it."""
+    same("""
+        for _ in range(60):
+            a = np.hstack((np.arange(40.0) * 2, np.ones(40)))
+            a += 1
+            a *= a
+            w = np.lib.stride_tricks.sliding_window_view(a, 2, axis=0)
+            a += 1
+            total = w.sum()
+        w
+        total
+    """)
+
+
+def test_imaginary_parts_of_real_arrays_can_be_made_writable():
+    same("""
+        a = np.arange(4.0) + 1
+        b = a.imag
+        b.flags.writeable
+        b.flags.writeable = True
+        [b.flags.writeable, b.flags.owndata]
+        b[...] = 3
+        b
+        c = np.arange(4.0)
+        c.flags.writeable = False
+        c[...] = 1
+        c.flags.writeable = True
+        c[...] = 1
+        c
+    """)
+
+
+def test_the_buffer_of_data_keeps_the_array():
+    same("""
+        a = np.zeros(9, 'f4') + 1
+        held = numpy.frombuffer(a.data, a.dtype)
+        a.resize((8,))
+        a.data.obj is a
+        a.data.strides
+        del held
+        a.resize((8,))
+        a
+    """)
