@@ -108,10 +108,15 @@ def earlier_warners(serial: int) -> list[Storage]:
     return [s for r in warners if (s := r()) is not None and s.node.serial < serial]
 
 
+def _reads(node: Node, storage: Storage) -> bool:
+    """Is it an operand still? (It may have been given a copy.)"""
+    return storage in [_storage_of(a) for a in node.args]
+
+
 def pending_readers(storage: Storage) -> list[Storage]:
     """Pending storages that read `storage`."""
     if not storage.readers:
         return []
-    found = [s for r in storage.readers if (s := r()) is not None and s.node is not None]
+    found = [s for r in storage.readers if (s := r()) is not None and s.node is not None and _reads(s.node, storage)]
     storage.readers = [weakref.ref(s) for s in found] if found else None
     return found

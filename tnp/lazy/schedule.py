@@ -13,6 +13,7 @@ from tnp.core.cells import Node, Place, Storage, dropped
 from tnp.core.elementwise import cast_p
 from tnp.core.native import address
 from tnp.core.primitive import Reduction
+from tnp.lazy.few import copied, let_go
 from tnp.lazy.fusion import build, collect, first_barrier, view
 from tnp.lazy.graph import earlier_warners, pending_readers, reread
 from tnp.lazy.interrupts import Uninterrupted
@@ -95,7 +96,7 @@ class Schedule:
         self.flags = flags
         self.seen |= flags
         due = [(s.node.serial, s.node.where, name_of(s.node), kinds) for s, kinds in found]
-        alone = len(order) == 1
+        alone = len(order) == 1 or (len(order) == 2 and isinstance(order[1].node.prim, Reduction))
         for s in order:
             if s.node.ran:
                 remember_again(s.node)
@@ -137,8 +138,11 @@ class Schedule:
                 give(where, name, kinds)
 
     def serve(self, storage: Storage, but: Container[Storage] = ()) -> None:
-        """Run everything pending that reads `storage`, except the storages `but`: it is about to be written."""
-        waiting = [s for s in pending_readers(storage) if s not in but]
+        """Run everything pending that reads `storage`, except the storages `but`: it is about to be written.
+
+        Who reads few elements is given a copy of them instead.
+        """
+        waiting = [s for s in pending_readers(storage) if s not in but and not let_go(s, storage)]
         by_shape: dict[tuple[int, ...], dict[Storage, None]] = {}  # inner: an ordered set
         for s in waiting:
             for top in roots(s):
@@ -187,18 +191,22 @@ class Schedule:
             touched: set[Storage] = set()  # what is made of memory that changes
             clash = same = False
             for s in order:
-                for a in s.node.args:
+                for i, a in enumerate(s.node.args):
                     p = a if type(a) is Storage else a.storage if type(a) is Place else None
                     if p in touched:
                         touched.add(s)
                     elif p is dest:
                         nd = view(a) if type(a) is Place else dest.full
-                        if np.may_share_memory(nd, place):
+                        if is_same(nd, place):
                             touched.add(s)
-                            if is_same(nd, place):
-                                same = True
-                            else:
+                            same = True
+                        elif np.may_share_memory(nd, place):
+                            copy = copied(a, dest)
+                            if copy is None:
+                                touched.add(s)
                                 clash = True
+                            else:
+                                s.node.args = (*s.node.args[:i], copy, *s.node.args[i + 1 :])
             outputs = {}
             for s in order:
                 wanted = s.live and (s.uses > 1 or s.node.ran or s.node.version)
