@@ -42,6 +42,8 @@ def _iterate(x):
     nd = real(x)
     if nd.ndim == 0:
         raise TypeError("iteration over a 0-d array")
+    if nd.dtype.kind == "V":  # its elements are windows on the memory
+        share(x)
     if nd.ndim == 1 and nd.dtype.kind != "O" and type(x) is ndarray:
         return iter(nd if methods.is_small(nd) else exported(x))  # the iterator holds the memory
     return (x[i] for i in range(len(nd)))

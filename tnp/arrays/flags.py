@@ -4,6 +4,7 @@ import operator
 
 import numpy as _np
 
+from tnp.arrays.exports import share
 from tnp.arrays.methods import setflags
 from tnp.arrays.views import base_of
 from tnp.host import rewrap, unwrap
@@ -62,6 +63,8 @@ class flatiter:
 
     def __init__(self, array):
         self.base = array
+        if real(array).dtype.kind == "V":  # its elements are windows on the memory
+            share(array)
         self._it = real(array).flat
 
     coords = property(lambda self: self._it.coords)
@@ -80,7 +83,7 @@ class flatiter:
         return real(self.base).size
 
     def __getitem__(self, key):
-        return rewrap(real(self.base).flat[unwrap(key, [])], [])
+        return rewrap(real(self.base).flat[unwrap(key, [])], ())
 
     def __setitem__(self, key, value):
         writable(self.base).flat[unwrap(key, [])] = unwrap(value, [])

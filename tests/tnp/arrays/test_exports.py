@@ -9,6 +9,7 @@ import pytest
 
 import tnp
 from tests.programs import engine, execute
+from tests.programs.same import same
 from tnp.bind import is_shared
 
 pytestmark = pytest.mark.usefixtures("recorded")
@@ -133,6 +134,24 @@ def test_fields_share_memory():
     x["a"][:] = 5
     x["a"] += 1
     assert view[3] == 6.0
+
+
+@pytest.mark.parametrize(
+    "element", ["r[0]", "r[[0]][0]", "next(iter(r))", "r.flat[0]", "r[1:][::-1][-1]", "r[0, ...][()]"]
+)
+def test_a_structured_element_is_a_window_on_the_memory(element):
+    """Who reads the old content pending is served before the window is handed out."""
+    same(
+        f"""
+        r = np.zeros(40, dtype=[('p', 'f8'), ('q', 'f8')])
+        old = r['q'] * 2 + 1
+        window = {element}
+        window['q'] = 8
+        between = r['q'] * 2 + 1
+        window['q'] = 9
+        saw(old, between, r['q'] + 1, r)
+        """
+    )
 
 
 def test_a_raw_address_counts_for_ever():

@@ -3,9 +3,11 @@
 llvmlite is imported with the first kernel, not before.
 """
 
+import atexit
 import hashlib
 import os
 import threading
+import weakref
 from functools import cache
 from typing import TYPE_CHECKING, Any, overload
 
@@ -18,6 +20,16 @@ if TYPE_CHECKING:
 _lock = threading.Lock()  # held while LLVM works, and over a fork: the child must not inherit it half done
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+
+
+_alive: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()  # code that may be run
+
+
+@atexit.register
+def _let_go() -> None:
+    """Leave the code in place as the process ends: llvmlite's own finalizers may find llvmlite gone."""
+    for tracker in list(_alive.values()):
+        tracker.detach()
 
 
 class Compiled:
@@ -88,7 +100,7 @@ class Compiler:
             for name in names:
                 builder.export_symbol(name)
             self._count += 1
-            tracker = builder.link(self._jit, f"tnp{self._count}")
+            tracker = _alive[self._count] = builder.link(self._jit, f"tnp{self._count}")
         if not found:
             disk.put(key, image)
         return Compiled(tracker, names, found)
