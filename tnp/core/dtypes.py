@@ -35,5 +35,21 @@ def is_number(dtype: "np.dtype[Any]") -> bool:
     return dtype.isnative and (dtype.num in NUMBERS or learn(dtype))
 
 
+_ABSTRACT = frozenset(t for t in np.sctypeDict.values() for t in t.__mro__[1:] if issubclass(t, np.generic))
+
+
+def named(dtype: Any) -> "np.dtype[Any] | None":
+    """The dtype that the program calls so, or None where NumPy has to judge: it is none, or brings a warning."""
+    if type(dtype) is str:
+        if dtype[:1] == "a":
+            return None
+    elif type(dtype) is type and dtype in _ABSTRACT:
+        return None
+    try:
+        return np.dtype(dtype)
+    except (TypeError, ValueError):
+        return None
+
+
 def is_bfloat16(dtype: "np.dtype[Any]") -> bool:
     return dtype.num >= _USER and (dtype is _bfloat16 or learn(dtype))

@@ -4,7 +4,7 @@ import numpy as _np
 
 from tnp import bind
 from tnp.backends.cpu.threads import run_chunks
-from tnp.core.dtypes import is_number
+from tnp.core.dtypes import is_number, named
 from tnp.host import native, run
 from tnp.hot import ndarray, wrap
 from tnp.ops.memory import adopt, pooled, rows
@@ -45,11 +45,8 @@ def _shape(shape):
 
 def _numeric(dtype):
     """A dtype from what the program calls one, or None if it is not one of numbers."""
-    try:
-        dtype = _np.dtype(dtype)
-    except (TypeError, ValueError):
-        return None
-    return dtype if is_number(dtype) else None
+    kind = named(dtype)
+    return kind if kind is not None and is_number(kind) else None
 
 
 def _memory(shape, dtype, order):

@@ -3,6 +3,7 @@
 import numpy as _np
 
 from tnp import bind
+from tnp.core.dtypes import named
 from tnp.core.elementwise import CLIP, PRIMITIVES
 from tnp.host import native
 from tnp.hot import ndarray
@@ -68,11 +69,8 @@ def astype(x, dtype, order="K", casting="unsafe", subok=True, copy=True):
     """`numpy.ndarray.astype`, recorded; None if it has to run at once."""
     if type(x) is not ndarray or order != "K" or casting != "unsafe" or not copy:
         return None
-    try:
-        dtype = _np.dtype(dtype)
-    except TypeError:
-        return None
-    return bind.cast(x, dtype)
+    kind = named(dtype)
+    return None if kind is None else bind.cast(x, kind)
 
 
 def _astype(x, dtype, /, *, copy=True, device=None):

@@ -175,6 +175,8 @@ INDEXING = """
     np.round(x)
     np.round(x, 1), np.clip(x, x, 3), np.clip(x, 3, 0), np.clip(x, 0, 300), np.round(x, -1), np.clip(x)
     np.clip(x, 1), np.clip(x, a_max=1), np.clip(x, 1, None), np.clip(x, min=1), np.clip(x, 0, 1, max=2), x.clip(1)
+    x.astype('a3'), x.astype(np.floating), np.empty(3, 'a').shape, np.zeros(9, np.integer), x.astype('f4')
+    x.astype('nope')
     x.clip(max=1), x.clip(min=1), x.clip(1, None), x.clip(), x.clip(a_min=1), x.clip(1, min=2), x.clip(None, 1)
     np.round(x, 1.5)
     """
