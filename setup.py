@@ -48,6 +48,7 @@ COMPILED = [
     "tnp/arrays/operators.py",
     "tnp/arrays/overrides.py",
     "tnp/arrays/subclasses.py",
+    "tnp/arrays/temporaries.py",
     "tnp/arrays/ufuncs.py",
     "tnp/arrays/views.py",
     "tnp/ndarray.py",

@@ -547,7 +547,9 @@ def _order_of(x):
     if is_shared(c):
         return False
     nd = settle(x) if c.marked & (PENDING | MOVED) or x._nd is None else x._nd
-    if not (nd is c.storage.full or _same_place(nd, c.storage.full)) or not nd.flags.writeable:
+    full = c.storage.full
+    whole = nd is full or (x._base is not None and _same_place(nd, full))  # a view whose base is not known stays one
+    if not whole or not nd.flags.writeable:
         return False
     if 1 in nd.shape and nd.ndim > 1 and nd.strides != _np.empty(nd.shape, nd.dtype).strides:
         return False  # strides along axes of one element are kept only by writing in place

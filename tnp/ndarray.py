@@ -6,7 +6,7 @@ import types
 import numpy as _np
 
 from tnp import bind, hot
-from tnp.arrays import interop, methods, operators, overrides, subclasses, ufuncs, views
+from tnp.arrays import interop, methods, operators, overrides, subclasses, temporaries, ufuncs, views
 from tnp.arrays.exports import exported, share
 from tnp.arrays.flags import flagsobj, flatiter
 from tnp.arrays.indexing import getitem, hot_cell, setitem
@@ -173,3 +173,4 @@ for _name, _value in READ_ONLY.items():
     native.set_type_attribute(ndarray, _name, _read_only(_name, _value))
 native.install_buffer(ndarray)
 native.refuse_concat(ndarray)
+temporaries.calibrate()

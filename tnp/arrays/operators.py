@@ -1,10 +1,12 @@
 """Operators and ufunc calls where the direct path does not apply: recorded, or NumPy's own on the same memory."""
 
 import operator
+from sys import getrefcount
 
 import numpy as _np
 
 from tnp import bind
+from tnp.arrays import temporaries
 from tnp.host import call, rewrap, run, unwrap
 from tnp.hot import ndarray, writable
 
@@ -41,6 +43,10 @@ class Operator:
 
 def binary(op, a, b):
     """``a op b`` where `a` is a tnp array: recorded, or NumPy's method decides what it can take."""
+    if not temporaries.alike(a, b):
+        kept = temporaries.over(op, a, b, (getrefcount(a), getrefcount(b)))
+        if kept is not None:
+            return inplace(op, kept, b if kept is a else a)
     if op.prim is not None:
         r = bind.elementwise(op.prim, (a, b))
         if r is not None:

@@ -87,6 +87,11 @@ def test_the_owner_stays_the_owner_when_a_view_moves_the_memory():
         c
         a
         [a.flags.owndata, c.flags.owndata, c.base is a]
+        d = np.linspace(-2, 3, 9)
+        below = d < 0
+        d[below] = 0
+        d += 1
+        [d.flags.owndata, d.base is None]
     """)
 
 
@@ -134,3 +139,23 @@ def test_the_buffer_of_data_keeps_the_array():
         a.resize((8,))
         a
     """)
+
+
+def test_a_result_over_an_unnamed_operand_has_its_order():
+    """NumPy computes over the memory of large operands that nothing names; the order of the result tells."""
+    text = """
+        a = np.arange({n} * {n} * 1.0).reshape({n}, {n}) + 1
+        f = np.asfortranarray(a)
+        i = np.arange({n} * {n}).reshape({n}, {n})
+        g = np.asfortranarray(i).astype('i4')
+        [r.strides for r in ((f + 1) + a, (a + 1) + f, a + (f + 1), a - (f + 1), (f + 1) - a, (f * 2) / a, f + a)]
+        [r.strides for r in (i + (g + 1), (g + 1) + i, (i + 1) + g, (i + 1) / g, np.add(f + 1, a), (a + 1) * (f + 1))]
+        [r.strides for r in ((f + 1)[::-1] + a, (f + 1).T + f, a * (f + 1)[0], a[0] * (f + 1), a ** (f / f))]
+        t = f + 1
+        [(t + a).strides, (a + t).strides, t.sum(), t.flags.f_contiguous]
+        r = (t + 1) + a[::-1]
+        r
+        with np.errstate(all='raise'): saw([((f + 1) + a).strides, (a - (f + 1)).strides])
+    """
+    for n in (181, 190):  # 250 KB, 282 KB
+        same(text.format(n=n))
