@@ -282,5 +282,7 @@ def _vector_width(plan: Plan, register_bytes: int) -> int:
     width = max(2, register_bytes // min(8, max(set(sizes), key=sizes.count)))
     work = sum(n.kind in ("emit", "cast") for n in plan.nodes)
     widest = max(size_of(n.code) for n in plan.nodes)
-    most = max(2, 4 * register_bytes // widest)  # LLVM 22 never ends on strict operations of sixteen registers
+    # LLVM 22 never ends on strict operations of sixteen registers, and aborts on vectors of 256 bytes if it has to
+    # split them twice
+    most = max(2, min(4 * register_bytes, 128) // widest)
     return min(64, most, width * (4 if work <= 3 else 2 if work <= 6 else 1))
