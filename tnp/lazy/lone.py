@@ -12,7 +12,7 @@ from typing import Any
 
 from tnp.core.cells import Node, Place, Storage
 
-BELOW = 1 << 19  # elements; above, threads earn the launch back
+BELOW = 1 << 22  # bytes of an operand; above, threads earn the launch back
 PATIENCE = 3  # kernels of one operation in a row
 AGAIN = 64  # every so often such an operation waits once more: habits change
 

@@ -61,8 +61,8 @@ for _name in _NAMES.split():
 
 
 def _count_nonzero(a, axis=None, *, keepdims=False):
-    """Pending content is counted as it is computed; in memory, NumPy's own loop is as fast."""
-    if type(a) is ndarray and a._nd is None:
+    """Along axes pending content is counted as it is computed; all of a mask in memory counts NumPy in no time."""
+    if type(a) is ndarray and a._nd is None and axis is not None:
         kind = look(a).dtype
         found = (
             a if kind.char == "?" else bind.elementwise(PRIMITIVES[_np.not_equal], (a, 0)) if is_number(kind) else None
