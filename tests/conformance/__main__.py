@@ -27,7 +27,7 @@ def _parser() -> argparse.ArgumentParser:
 
     for command in (run, base):
         command.add_argument("--jobs", type=int, default=2, help="test files side by side (2)")
-        command.add_argument("--test-seconds", type=int, default=60, help="time limit of a test (60)")
+        command.add_argument("--test-seconds", type=int, default=120, help="time limit of a test (120)")
         command.add_argument("--file-seconds", type=int, default=300, help="limit without progress (300)")
         command.add_argument("--output", type=Path, default=None, help="where the results go (.gz: compressed)")
     run.add_argument("--module", default="tnp", help="the module that stands for numpy (tnp)")
