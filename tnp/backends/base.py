@@ -3,6 +3,7 @@
 The lazy graph, fusion and the schedule are shared by all backends; a backend turns one `Group` into memory.
 """
 
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
@@ -67,8 +68,8 @@ class Group:
         raised watched flags: there the destinations that lie on leaves still hold the leaves' contents, and what
         other elementwise destinations hold means nothing. Everywhere else (and in results of a `Reduction`) every
         output is stored, and no watched flag was raised. Ascending, disjoint; always empty where `watched` is 0 or no
-        destination lies on a leaf. ``start, stop`` is the whole group unless every operand is C-contiguous, with the
-        group's shape, or a scalar: then ``x.reshape(-1)[start:stop]`` of each makes them a group of their own.
+        destination lies on a leaf. `part` makes them groups of their own: unless `is_flat`, they are whole planes,
+        that is, multiples of the number of elements which share an index on the first axis.
     """
 
     __slots__ = ("leaves", "outputs", "shape", "steps", "undone", "watched")
@@ -83,6 +84,30 @@ class Group:
     ) -> None:
         self.steps, self.leaves, self.outputs, self.shape = steps, leaves, outputs, shape
         self.watched, self.undone = watched, []  # type: int, list[tuple[int, int]]
+
+
+def is_flat(group: Group) -> bool:
+    """Is every operand C-contiguous, with the group's shape, or a NumPy scalar?"""
+    operands = group.leaves + [nd for _, nd in group.outputs]
+    return all([isinstance(a, np.generic) or (a.shape == group.shape and a.flags.c_contiguous) for a in operands])
+
+
+def part(group: Group, start: int, stop: int, flat: bool) -> Group:
+    """The elements from `start` to `stop`, in C order over the shape, as a group of their own.
+
+    They are whole planes (see `Group.undone`) unless the group is `flat`.
+    """
+    if flat:
+        shape: tuple[int, ...] = (stop - start,)
+        leaves = [a if isinstance(a, np.generic) else a.reshape(-1)[start:stop] for a in group.leaves]
+        outputs = [(i, nd.reshape(-1)[start:stop]) for i, nd in group.outputs]
+    else:
+        plane = prod(group.shape[1:])
+        rows, ndim = slice(start // plane, stop // plane), len(group.shape)
+        shape = (rows.stop - rows.start, *group.shape[1:])
+        leaves = [a[rows] if a.ndim == ndim and a.shape[0] != 1 else a for a in group.leaves]
+        outputs = [(i, nd[rows]) for i, nd in group.outputs]
+    return Group(group.steps, leaves, outputs, shape)
 
 
 class Backend(Protocol):

@@ -2,13 +2,13 @@
 
 import os
 import threading
-from collections.abc import Callable, Container
+from collections.abc import Container
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Backend, Group
+from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Backend, Group, is_flat, part
 from tnp.core.cells import Node, Place, Storage, dropped
 from tnp.core.elementwise import cast_p
 from tnp.core.native import address
@@ -29,7 +29,6 @@ PIECE = 1 << 16  # elements of a flat group that are replayed at a time
 
 Due = tuple[int, Where, str, list[str]]  # a warning: serial of the operation, where, its name, the kinds
 Found = list[tuple[Storage, list[str]]]  # what happened in which operations
-Part = Callable[[Any], Any]  # cuts some elements out of an operand
 
 
 class Schedule:
@@ -88,7 +87,7 @@ class Schedule:
         group = build(order, outputs, place)
         if place is None:
             flags = self.backend.run(group)
-            found = replay(order, flags, [_whole]) if flags else []
+            found = replay(order, flags, [group]) if flags else []
         else:
             group.watched = watched(order)
             flags = self.backend.run(group)
@@ -109,14 +108,13 @@ class Schedule:
     def complete(self, order: list[Storage], group: Group, flags: int) -> Found:
         """What happened in which operation of a kernel that overwrites; then the blocks that it left as they were."""
         if not group.undone:  # inputs are intact, or nothing happened that anybody wants to know
-            return replay(order, flags, [_whole]) if flags & group.watched else []
+            return replay(order, flags, [group]) if flags & group.watched else []
         parts = pieces(group)
         try:
             return replay(order, flags, parts)
         finally:
-            for part in parts:
-                outputs = [(i, part(nd)) for i, nd in group.outputs]
-                self.backend.run(Group(group.steps, [part(a) for a in group.leaves], outputs, outputs[-1][1].shape))
+            for p in parts:
+                self.backend.run(p)
 
     def warn(self, due: list[Due]) -> None:
         """Give the warnings `due`, after those of operations that the program wrote before them."""
@@ -258,24 +256,14 @@ def is_same(a: Any, b: Any) -> bool:
     return address(a) == address(b) and a.strides == b.strides and a.shape == b.shape and a.dtype == b.dtype
 
 
-def _whole(x: Any) -> Any:
-    return x
-
-
-def pieces(group: Group) -> list[Part]:
-    """Functions that cut what `group` left undone out of its operands, in pieces of a size that replays in cache."""
-    operands = group.leaves + [nd for _, nd in group.outputs]
-    if not all(isinstance(a, np.generic) or (a.shape == group.shape and a.flags.c_contiguous) for a in operands):
-        return [_whole]
-    parts: list[Part] = []
+def pieces(group: Group) -> list[Group]:
+    """What `group` left undone; where it is flat, in pieces of a size that replays in cache."""
+    flat = is_flat(group)
+    found = []
     for first, last in group.undone:
-        for start in range(first, last, PIECE):
-            parts.append(partial(_cut, start, min(last, start + PIECE)))
-    return parts
-
-
-def _cut(start: int, stop: int, a: Any) -> Any:
-    return a if isinstance(a, np.generic) else a.reshape(-1)[start:stop]
+        step = PIECE if flat else last - first
+        found += [part(group, start, min(last, start + step), flat) for start in range(first, last, step)]
+    return found
 
 
 def watched(order: list[Storage]) -> int:
@@ -289,25 +277,17 @@ def watched(order: list[Storage]) -> int:
     return flags
 
 
-def replay(order: list[Storage], flags: int, parts: list[Part]) -> Found:
-    """Which operation raised which flag, found by running them one by one through NumPy on these parts."""
+def replay(order: list[Storage], flags: int, groups: list[Group]) -> Found:
+    """Which operation raised which flag, found by running these groups of them one by one through NumPy."""
     if not flags & watched(order):
         return []
     found: dict[Storage, set[str]] = {}
-    for part in parts:
-        values: dict[Storage, Any] = {}
-        for s in order:
-            args = [
-                values[a]
-                if a in values
-                else part(a.full)
-                if type(a) is Storage
-                else part(view(a))
-                if type(a) is Place
-                else a
-                for a in s.node.args
-            ]
-            values[s], kinds = happened(partial(evaluate, s.node, args))
+    for group in groups:
+        values: list[Any] = []
+        for s, step in zip(order, group.steps, strict=True):
+            args = [values[i] if i >= 0 else group.leaves[~i] for i in step.args]
+            value, kinds = happened(partial(evaluate, s.node, args))
+            values.append(value)
             if kinds and s.node.where is not None and not s.node.ran:
                 found.setdefault(s, set()).update(kinds)
     return [(s, [kind for kind in KINDS if kind in kinds]) for s, kinds in found.items()]

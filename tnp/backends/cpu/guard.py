@@ -6,16 +6,20 @@ Where there is no such kernel, the whole group goes through fresh memory.
 
 import time
 from array import array
+from math import gcd, prod
 from typing import Any
 
 import numpy as np
 
-from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group
+from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group, is_flat, part
 from tnp.backends.cpu import memory
+from tnp.backends.cpu.extremes import positional
 from tnp.backends.cpu.inner_loops import BLOCK
 from tnp.backends.cpu.layout import CONTIGUOUS_ALIGNED
 from tnp.core.primitive import Reduction
 
+ALIGNED = 64  # elements: slabs end at multiples
+SLAB = 1 << 18  # elements: what stays in the cache, and is worth two threads
 _INTEGER = {"floor_divide", "remainder", "fmod", "reciprocal"}  # they raise flags without floats
 _STATUS_BITS = ((INVALID, 1), (DIVIDE, 4), (OVERFLOW, 8), (UNDERFLOW, 16))
 
@@ -34,17 +38,17 @@ def run(backend: Any, group: Group, aliased: frozenset[int]) -> int:
     group : Group
     aliased : frozenset of int
     """
-    size, operands = 1, group.leaves + [out for _, out in group.outputs]
-    for n in group.shape:
-        size *= n
+    size, operands = prod(group.shape), group.leaves + [out for _, out in group.outputs]
     flat = True
     for a in operands:
         if type(a) is np.ndarray:
             flat = flat and a.shape == group.shape and a.flags.num & CONTIGUOUS_ALIGNED == CONTIGUOUS_ALIGNED
         elif not isinstance(a, np.generic):
             flat = False
-    if not flat or any(isinstance(s.prim, Reduction) for s in group.steps):
+    if any(isinstance(s.prim, Reduction) for s in group.steps):
         return _apart(backend, group, aliased, size)
+    if not flat:
+        return _by_slabs(backend, group, aliased, size)
     entry = backend.guarded_entry(group, operands, aliased)
     kernel = backend.kernel(entry, group, operands, None, size)
     if kernel is None:
@@ -66,13 +70,45 @@ def run(backend: Any, group: Group, aliased: frozenset[int]) -> int:
     return flags
 
 
-def _apart(backend: Any, group: Group, aliased: frozenset[int], size: int) -> int:
-    """Through fresh memory, copied when nothing was raised."""
+def _by_slabs(backend: Any, group: Group, aliased: frozenset[int], size: int) -> int:
+    """Through fresh memory that stays in the cache, some planes at a time."""
+    if not size or not group.shape:
+        return _apart(backend, group, aliased, size)
+    planes = group.shape[0]
+    plane = size // planes
+    unit = ALIGNED // gcd(ALIGNED, plane)
+    some = unit * max(1, (ALIGNED if backend.stress else SLAB) // (plane * unit))
+    outermost = all(abs(out.strides[0]) >= max(map(abs, out.strides)) for _, out in group.outputs if out.ndim)
+    flat = is_flat(group)
+    if some >= planes or not outermost or flat or any(positional(s, group.leaves, group.shape) for s in group.steps):
+        return _apart(backend, group, aliased, size)
+    flags, undone = 0, []
+    scratch: dict[int, Any] = {}
+    for first in range(0, planes, some):
+        start, stop = first * plane, min(planes, first + some) * plane
+        slab = part(group, start, stop, False)
+        slab.watched = group.watched
+        flags |= _apart(backend, slab, aliased, stop - start, scratch)
+        if slab.undone:
+            undone.append((start, stop))
+    group.undone = _merged(undone)
+    return flags
+
+
+def _apart(
+    backend: Any, group: Group, aliased: frozenset[int], size: int, scratch: dict[int, Any] | None = None
+) -> int:
+    """Through fresh memory (kept in `scratch` for the next), copied when nothing was raised."""
     outputs, waiting = [], []
     for o, (i, out) in enumerate(group.outputs):
         if o in aliased:
-            order = sorted(range(out.ndim), key=lambda d: -abs(out.strides[d]))
-            fresh = memory.empty(tuple(out.shape[d] for d in order), out.dtype).transpose(np.argsort(order))
+            fresh = scratch.get(o) if scratch is not None else None
+            if fresh is None:
+                order = sorted(range(out.ndim), key=lambda d: -abs(out.strides[d]))
+                fresh = memory.empty(tuple(out.shape[d] for d in order), out.dtype).transpose(np.argsort(order))
+                if scratch is not None:
+                    scratch[o] = fresh
+            fresh = fresh[: len(out)] if out.ndim else fresh
             outputs.append((i, fresh))
             waiting.append((out, fresh))
         else:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group
+from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group, is_flat, part
+from tnp.backends.cpu import guard, memory
 from tnp.backends.cpu.engine import CpuBackend
 from tnp.backends.reference import ReferenceBackend
 
@@ -121,3 +122,55 @@ def test_other_layouts(backend, layout, zeros):
     undone = undone_elements(group).reshape(20, 70)
     assert undone.any() == bool(zeros)
     np.testing.assert_array_equal(a, np.where(undone, kept, expected[0]))
+
+
+@pytest.mark.parametrize("stress", [False, True])
+@pytest.mark.parametrize("where", [(), (0,), (130, 1000), range(0, 3000, 7)], ids=len)
+@pytest.mark.parametrize("window", ["rows", "steps", "columns of a broadcast", "planes"])
+def test_windows_go_through_memory_of_a_few_planes(monkeypatch, window, where, stress):
+    """Planes that raised something keep their inputs; the others are stored."""
+    engine = compiling(stress)
+    monkeypatch.setattr(guard, "SLAB", 256)
+    allocated = []
+
+    def noted(shape, *args, empty=memory.empty):
+        allocated.append(int(np.prod(shape)))
+        return empty(shape, *args)
+
+    monkeypatch.setattr(memory, "empty", noted)
+    a, b = leaves_of(3000, DIVISION, where, (60, 50))
+    wide = np.zeros((64, 120))
+    place = wide[2:62, 5:105:2] if window == "steps" else wide[2:62, 3:53]
+    if window == "columns of a broadcast":
+        b = np.ascontiguousarray(b[:, :1])
+    if window == "planes":
+        a, b, place = a.reshape(60, 5, 10), b.reshape(60, 5, 10), np.zeros((60, 5, 30))[:, :, 10:20]
+    place[...] = a
+    (expected,), flags = numpy_result(Group(DIVISION, [a, b], [(0, np.empty(a.shape))], a.shape))
+    group = Group(DIVISION, [place, b], [(0, place)], a.shape, ALL)
+    assert engine.run(group) == flags
+    assert sum(allocated) <= 32 * 50
+    plane = int(np.prod(a.shape[1:]))
+    assert all(start % plane == 0 == stop % plane for start, stop in group.undone)
+    undone = undone_elements(group).reshape(a.shape)
+    assert undone.any() == bool(flags)
+    if flags and len(where) < 3:
+        assert not undone.all()
+    np.testing.assert_array_equal(place, np.where(undone, a, expected))
+    for start, stop in group.undone:
+        engine.run(part(group, start, stop, False))
+    np.testing.assert_array_equal(place, expected)
+
+
+def test_parts_of_a_group():
+    a, row, wide = np.arange(60.0).reshape(6, 10), np.arange(10.0), np.zeros((6, 20))[:, ::2]
+    group = Group(LONG, [a, row, np.float64(2)], [(2, wide)], (6, 10))
+    assert not is_flat(group)
+    cut = part(group, 20, 50, False)
+    assert cut.shape == (3, 10) and cut.leaves[1] is row and cut.leaves[2] == 2 and cut.watched == 0
+    np.testing.assert_array_equal(cut.leaves[0], a[2:5])
+    assert np.shares_memory(cut.outputs[0][1], wide[2:5]) and not np.shares_memory(cut.outputs[0][1], wide[5])
+    group = Group(LONG, [a, a, np.float64(2)], [(2, np.zeros((6, 10)))], (6, 10))
+    assert is_flat(group)
+    cut = part(group, 13, 17, True)
+    assert cut.shape == (4,) and cut.leaves[0].tolist() == [13, 14, 15, 16] and cut.outputs[0][1].shape == (4,)
