@@ -1,8 +1,8 @@
 """NumPy's installed tests, run on tnp: what fails must be on the list.
 
 TNP_CONFORMANCE
-    Which runs, separated by spaces: ``tenth`` and ``stress-tenth`` (the default), one test in ten under the defaults and
-    under TNP_STRESS=1; ``full`` and ``stress``, every test.
+    Which runs, separated by spaces: ``tenth`` and ``stress-tenth`` (the default), one test in ten under the defaults
+    and under TNP_STRESS=1; ``full`` and ``stress``, every test.
 TNP_CONFORMANCE_SEED
     Which tenth (0).
 TNP_CONFORMANCE_RESULTS
