@@ -386,7 +386,7 @@ def habit(args):
     for x in args:
         if type(x) is ndarray:
             a = x
-            if a._nd is None or _numel(a._nd) >= LONE_BELOW:
+            if a._nd is None or _numel(a._nd) * a._nd.itemsize >= LONE_BELOW:
                 return 0
     place = site()
     return None if is_lone(place) else place
