@@ -11,6 +11,7 @@ import pytest
 
 import tnp
 from tests.programs import engine
+from tnp import bind
 
 N = 200_000
 
@@ -132,6 +133,84 @@ def test_heat_with_two_arrays(arrays):
     kernels, passes = moved(step, n=n * n)
     assert kernels <= 2
     assert passes <= 8.01  # each of the five windows on u counts as read; memory sees it once
+
+
+@pytest.fixture
+def allocated(monkeypatch):
+    """Elements of the memory that kernels were given for results since the list was cleared."""
+    found = []
+
+    def noted(shape, *args, empty=bind.backend.empty):
+        found.append(numpy.prod(shape, dtype=int))
+        return empty(shape, *args)
+
+    monkeypatch.setattr(bind.backend, "empty", noted)
+    return found
+
+
+def test_a_part_computed_from_itself(arrays, allocated):
+    a, b, _, _, _ = arrays
+
+    def step():
+        a[1:-1] = a[1:-1] * 0.5 + b[1:-1] / a[1:-1]
+
+    kernels, passes = moved(step)
+    assert kernels <= 1
+    assert passes <= 4.01  # `a` counts as often as it is named
+    allocated.clear()
+    step()
+    assert allocated == []
+
+
+def test_a_stencil_over_its_own_input(arrays, allocated):
+    u, _, _, _, _ = arrays
+
+    def step():
+        u[1:-1] = 0.5 * (u[:-2] + u[2:])
+
+    kernels, passes = moved(step)
+    assert kernels <= 1
+    assert passes <= 3.01  # `u` counts twice as read; and the buffer is copied
+    allocated.clear()
+    step()
+    assert allocated == [N - 2]
+
+
+def test_heat_with_one_array(allocated):
+    n = 450
+    u = tnp.ones((n, n)) * 1.5
+    tnp.evaluate(u)
+
+    def step():
+        u[1:-1, 1:-1] += 0.1 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4.0 * u[1:-1, 1:-1])
+
+    kernels, passes = moved(step, n=n * n)
+    assert kernels <= 1
+    assert passes <= 6.01  # five windows
+    allocated.clear()
+    step()
+    assert allocated == [(n - 2) ** 2]
+
+
+def test_leapfrog():
+    n = 300
+    rng = numpy.random.default_rng(0)
+    x, v, a = (tnp.asarray(rng.normal(size=(n, 3))) for _ in range(3))
+    mass = tnp.asarray(rng.uniform(1, 2, n))
+
+    def step():
+        nonlocal x, v
+        v += a * 0.005
+        x += v * 0.01
+        d = x[:, None, :] - x[None, :, :]
+        r2 = (d * d).sum(2) + 1e-4
+        inv = mass / (r2 * tnp.sqrt(r2))
+        a[...] = (d * inv[:, :, None]).sum(1) * -1.0
+        v += a * 0.005
+
+    kernels, passes = moved(step, n=n * n * 3)
+    assert kernels <= 4.2
+    assert passes <= 3.70
 
 
 def test_an_expression_that_nobody_asks_for_is_not_stored(arrays):

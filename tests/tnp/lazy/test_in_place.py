@@ -281,6 +281,20 @@ def test_underflow_that_nobody_asks_for_leaves_nothing_undone(replayed):
 
 
 @pytest.mark.usefixtures("recorded")
+def test_what_has_warned_is_not_replayed(replayed, capfd):
+    b = tnp.arange(5000.0)
+    t = 1 / b[:-1]
+    u = t * 2
+    assert u[0] == numpy.inf
+    assert capfd.readouterr().err.count("divide by zero") == 1
+    replayed.clear()
+    with compiled_at_once():
+        b[:-1] = tnp.where(b[:-1] > 5, t, b[:-1])
+    assert replayed == []
+    assert b[5] == 5 and b[6] == 1 / 6
+
+
+@pytest.mark.usefixtures("recorded")
 def test_what_is_replayed_takes_little_memory(replayed, capfd):
     a = tnp.zeros(1_000_000)
     tnp.evaluate(a)

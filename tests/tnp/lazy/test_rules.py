@@ -216,6 +216,22 @@ WRITES = {
         np.add(a, b, out=c); np.multiply(c, a, out=c)
         c
         """,
+    "arrays that are false": """
+        a, b, c = np.zeros(1), np.zeros(1, int) * 2, np.zeros(1, bool)
+        t = a * 2
+        v = a[:]
+        a += t
+        t, v, a
+        w = np.where(c, a, b) + t
+        a[:] = w * 0 - a
+        a[...] = t; t[...] = a
+        c ^= c
+        w, a, t, c, np.add(a, b, out=a) is a
+        y = a[:1] - b
+        a[0] = 0
+        y, a.sum(), (y * 0).any(), b.max()
+        del y, t, w
+        """,
     "swaps": """
         a, b = np.arange(100.0), np.arange(100.0) * -1
         t = a.copy(); a[...] = b; b[...] = t
