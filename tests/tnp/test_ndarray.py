@@ -173,6 +173,8 @@ METHODS = {
         np.eye(3).resize(refcheck='hi')
         x, y = np.zeros((2, 1)), np.zeros(3); b = np.broadcast(np.broadcast(x, y), y)
         [i.base is z for i, z in zip(b.iters, (x, y, y))]
+        np.eye(2).__array_function__(np.reshape, (np.ndarray,), np.eye(2), {})
+        np.eye(2).__array_function__(np.reshape, (np.ndarray,), (np.eye(2),), (2, 1))
         M = type('M', (np.ndarray,), {}); m = np.arange(3).view(M)
         type(m.__array_wrap__(np.array(3), None, True)) is M, type(m.__array_wrap__(np.array(3))) is M
         np.arange(3).__array_wrap__(np.array(3), None, True)

@@ -64,6 +64,10 @@ def _overrides(t):
 
 
 def __array_function__(self, func, types, args, kwargs):
+    if not isinstance(args, tuple):
+        raise TypeError("args must be a tuple.")
+    if not isinstance(kwargs, dict):
+        raise TypeError("kwargs must be a dict.")
     for t in types:
         if not issubclass(t, (ndarray, _NDARRAY)):
             return NotImplemented
