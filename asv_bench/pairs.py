@@ -15,7 +15,8 @@ import numpy
 import tnp
 from asv_bench.programs import Program
 
-WARM_UP = 5
+WARM_UP = 5  # pairs; of slow programs two
+SLOW = 0.2  # seconds of a pair
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,9 @@ def compare(program: Program, pairs: int) -> Comparison:
     try:
         same = identical(expected, program.run(tnp, *copies(tnp, inputs)))
         del expected
-        alternate(lambda: measure(numpy), lambda: measure(tnp), WARM_UP)
+        first = alternate(lambda: measure(numpy), lambda: measure(tnp), 2)
+        if first[0][1] + first[1][1] < SLOW:
+            alternate(lambda: measure(numpy), lambda: measure(tnp), WARM_UP - 2)
         times = alternate(lambda: measure(numpy), lambda: measure(tnp), pairs)
         # Late in the measurement the kernels are compiled; what they give must be the same still.
         again = program.run(numpy, *copies(numpy, inputs))

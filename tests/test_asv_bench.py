@@ -1,12 +1,15 @@
 """The benchmarks measure what they say: same results, statements that run, a page that is replaced part by part."""
 
+import json
+
 import numpy
 import pytest
 
 import tnp
 from asv_bench import processes
 from asv_bench.calls import CALLS, timer
-from asv_bench.pairs import copies, finish, identical, summarise
+from asv_bench.external import NPBENCH_FLOORS, equation_of_state, npbench
+from asv_bench.pairs import compare, copies, finish, identical, summarise
 from asv_bench.programs import PROGRAMS, SINGLE
 from asv_bench.table import PREFACE, Row, write
 
@@ -70,3 +73,35 @@ def test_page_is_replaced_section_by_section(tmp_path):
     assert "| work | 7x |  | 1x | yes |" in text
     assert "| work | 5x |  | 6x | **no** |" in text
     assert text.index("CPU A") < text.index("CPU B")
+
+
+def test_public_benchmarks_run_from_clones(tmp_path):
+    """Their layout, with short programs of our own in the place of theirs."""
+    folder = tmp_path / "benchmarks/equation_of_state"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text(
+        "def generate_inputs(size):\n    import numpy\n    return [numpy.ones(99)] * 3\n"
+    )
+    (folder / "eos_numpy.py").write_text("import numpy as np\ndef run(s, t, p):\n    return np.sqrt(s) * t + p\n")
+    for name in NPBENCH_FLOORS:
+        about = {"relative_path": name, "module_name": name, "func_name": "kernel", "init": {"func_name": "initialize"}}
+        about["init"] |= {"input_args": ["N"], "output_args": ["A", "B"]}
+        about |= {"parameters": {"M": {"N": 50, "T": 2}}, "input_args": ["T", "A", "B"], "output_args": ["A"]}
+        (tmp_path / "bench_info").mkdir(exist_ok=True)
+        (tmp_path / f"bench_info/{name}.json").write_text(json.dumps({"benchmark": about}))
+        folder = tmp_path / "npbench/benchmarks" / name
+        folder.mkdir(parents=True)
+        (folder / f"{name}.py").write_text(
+            "import numpy as np\ndef initialize(N):\n    return np.ones(N), np.ones(N)\n"
+        )
+        (folder / f"{name}_numpy.py").write_text("import numpy as np\ndef kernel(T, A, B):\n    A[1:] += T * B[:-1]\n")
+    programs = [equation_of_state(tmp_path), *npbench(tmp_path)]
+    assert len(programs) == 1 + len(NPBENCH_FLOORS)
+    for program in programs:
+        result = compare(program, 3)
+        assert program.one_core
+        assert result.same_bits
+        assert result.pairs == 3
+    inputs = programs[1].make(numpy.random.default_rng(1))
+    [changed] = programs[1].run(tnp, *copies(tnp, inputs))
+    assert tnp.to_numpy(changed).tolist() == [1.0] + [3.0] * 49

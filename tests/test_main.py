@@ -430,7 +430,7 @@ def test_report_leaves_the_program_s_output_alone(python):
 
 
 def test_threads(python):
-    script = python.write(script="import tnp, os\nprint(tnp.get_num_threads(), os.environ['TNP_NUM_THREADS'])")
+    script = python.write(script="import tnp, os\nprint(tnp.get_num_threads(), os.environ['TNP_THREADS'])")
     assert python("-m", "tnp", "--threads", "3", script).stdout == "3 3\n"
     assert python("-m", "tnp", "--threads=1", script).stdout == "1 1\n"
 

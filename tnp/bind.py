@@ -12,6 +12,7 @@ from typing import Any
 import numpy as _np
 
 from tnp import hot
+from tnp.backends.base import FAST
 from tnp.backends.cpu.engine import CpuBackend
 from tnp.core.cells import Cell, Place, Storage, dropped
 from tnp.core.config import config
@@ -39,6 +40,21 @@ backend = CpuBackend()
 schedule = Schedule(backend)
 before_printing(schedule.before_warning)
 _loops: dict[Any, Any] = {}  # (primitive, dtypes) -> these dtypes, and (those of the loop, that of the result) or None
+
+
+def is_fast():
+    """Do the settings give up the last bits?"""
+    return _fast
+
+
+def _configured(settings):
+    global _fast, _limited
+    _fast, _limited = settings.math == "fast", settings.memory_limit is not None
+    backend.configure(settings)
+
+
+_fast = _limited = False
+config.listen(_configured)
 
 
 def set_lazy_from(n):
@@ -240,7 +256,7 @@ def memory_order(operands, ins, shape, iterated):
             o = x
             if o.order is not None:
                 plain = False
-    if plain:
+    if plain or all([type(x) is not Operand or _in_c_order(x) for x in operands]):
         return None
     arrays = []
     for x in operands:
@@ -267,6 +283,11 @@ def memory_order(operands, ins, shape, iterated):
     made = it.operands[-1]
     order = tuple([i for _, _, i in sorted([(-made.strides[i], shape[i] == 1, i) for i in range(len(shape))])])
     return None if order == tuple(range(len(shape))) else order
+
+
+def _in_c_order(o):
+    """Does an operand lie in C order, gaps aside?"""
+    return o.order is None or (type(o.order) is not tuple and _c_ordered(o.order))
 
 
 def _c_ordered(a):
@@ -388,6 +409,8 @@ def habit(args):
             a = x
             if a._nd is None or _numel(a._nd) * a._nd.itemsize >= LONE_BELOW:
                 return 0
+    if _fast:  # NumPy's own function is not
+        return 0
     place = site()
     return None if is_lone(place) else place
 
@@ -447,6 +470,8 @@ def _finish(prim, params, operands, ins, dtype, target):
         order = _order_of(target)
         if order is False or shape != look(target).shape:
             return None
+    if _fast and not params and prim.ufunc is not None:
+        params = FAST
     with lock:
         for o in operands:
             if type(o) is Operand:
@@ -595,6 +620,11 @@ def renew(x, s):
 def _force_now(s):
     """Run what was just recorded; where that fails it never happened."""
     try:
+        if _limited:  # what was promised before must not find its room taken
+            for r, _ in list(_promised):
+                p = r()
+                if p is not None and p is not s and p.node is not None and p.live:
+                    schedule.force(p)
         schedule.force(s)
     except BaseException:
         if s.node is not None:
@@ -604,14 +634,21 @@ def _force_now(s):
 
 BIG = 1 << 22  # bytes from which a pending result counts in the memory bound
 _promised: list[Any] = []  # weak references to big pending results, and their bytes
+_waiting = _room = 0  # bytes that these have at most, and that they may have
 
 
 def _too_much(s, nbytes):
     """Would the results that wait take more memory than there surely is? Then this one runs now, and may fail now."""
-    waiting = [(r, n) for r, n in _promised if (p := r()) is not None and p.node is not None and (p.live or p.uses)]
-    waiting.append((weakref.ref(s), nbytes))
-    _promised[:] = waiting
-    return sum([n for _, n in waiting]) > config.memory()
+    global _waiting, _room
+    _promised.append((weakref.ref(s), nbytes))
+    _waiting += nbytes
+    if _waiting <= _room and len(_promised) & 63 and not _limited:
+        return False
+    _promised[:] = [
+        (r, n) for r, n in _promised if (p := r()) is not None and p.node is not None and (p.live or p.uses or p is s)
+    ]
+    _waiting, _room = sum([n for _, n in _promised]), backend.room()
+    return _waiting > _room
 
 
 def inplace(prim, a, b):

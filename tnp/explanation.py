@@ -3,6 +3,7 @@
 from html import escape
 from typing import Any
 
+from tnp.backends.base import FAST
 from tnp.bind import pending_whole
 from tnp.core.cells import Place, Storage
 from tnp.core.primitive import Reduction
@@ -92,8 +93,10 @@ class Explanation:
             for s in kernel:
                 n = s.node
                 call = f"{n.prim.name}({', '.join(self._argument(a, names) for a in n.args)})"
-                where = f"   # {n.where.code.co_filename}:{n.where.line}" if n.where is not None else ""
-                lines.append(f"  {names[s]} = {call}{where}")
+                notes = ["fast math"] if n.params is FAST else []
+                if n.where is not None:
+                    notes.append(f"{n.where.code.co_filename}:{n.where.line}")
+                lines.append(f"  {names[s]} = {call}{'   # ' if notes else ''}{', '.join(notes)}")
         for i, a in enumerate(self._leaves):
             lines.append(f"in{i}: {a.dtype} {a.shape}, strides {a.strides}, {a.nbytes:,} bytes")
         return "\n".join(lines)

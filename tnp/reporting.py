@@ -5,7 +5,9 @@ from typing import Any
 import numpy as _np
 
 from tnp import bind
-from tnp.backends.cpu import memory, threads
+from tnp.backends import cache
+from tnp.backends.cpu import memory
+from tnp.core.config import config
 from tnp.core.native import COMPILED
 
 
@@ -43,7 +45,8 @@ def show_config(mode: str = "stdout") -> Any:
     """
     own = {
         "hot path": "compiled" if COMPILED else "pure Python",
-        "threads": threads.num_threads(),
+        **{name: getattr(config, name) for name in ("threads", "math", "lazy", "lazy_from", "memory_limit")},
+        "kernel cache": cache.folder() or "off",
         **counts(),
     }
     if mode == "dicts":

@@ -8,10 +8,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tnp.core.config import Config
 from tnp.core.primitive import Primitive
 
 # What a kernel reports of the floating-point status: NumPy's own bits (numpy/ufuncobject.h)
 DIVIDE, OVERFLOW, UNDERFLOW, INVALID = 1, 2, 4, 8
+
+
+# Among the params of an elementwise step: its last bits may differ from NumPy's
+FAST = (("math", "fast"),)
 
 
 class Step:
@@ -28,7 +33,8 @@ class Step:
     dtype : dtype
         Of the result.
     params : tuple of (name, value)
-        Hashable. `cast_p`: dtype. `Reduction`: axis (tuple of non-negative ints), keepdims.
+        Hashable. `cast_p`: dtype. `Reduction`: axis (tuple of non-negative ints), keepdims. `FAST`, the object
+        itself, for others whose last bits may differ from NumPy's.
     """
 
     __slots__ = ("args", "dtype", "in_dtypes", "params", "prim")
@@ -124,6 +130,14 @@ class Backend(Protocol):
 
         Called once per edge from a leaf that is neither C-contiguous nor a scalar, so it may look at strides.
         """
+        ...
+
+    def configure(self, settings: Config) -> None:
+        """The settings have changed."""
+        ...
+
+    def room(self) -> int:
+        """Bytes of results that may be promised: beyond, it is better to compute at once, or to fail at once."""
         ...
 
     def run(self, group: Group) -> int:

@@ -1,7 +1,7 @@
 """Compiled kernels on disk. The entries are machine code, so the folder is trusted only if nobody else can write it.
 
-``TNP_CACHE_DIR`` names the folder (default: ``tnp`` in ``XDG_CACHE_HOME`` or ``~/.cache``); empty or "off" disables
-the cache. Whatever the disk does, the caller only ever sees a miss.
+``tnp.config.cache_dir`` or, before, ``TNP_CACHE_DIR`` names the folder (default: ``tnp`` in ``XDG_CACHE_HOME`` or
+``~/.cache``); empty or "off" disables the cache. Whatever the disk does, the caller only ever sees a miss.
 
 An entry is a file named by the SHA-256 of its key: the SHA-256 of the rest, then key length, key and data. It is
 replaced as a whole, so readers need no lock. A read renews the modification time, by which the oldest are removed.
@@ -21,14 +21,22 @@ _RENEW = 3600.0  # seconds: an entry is not touched at every read
 _BINARY = getattr(os, "O_BINARY", 0)
 _DIGEST = sha256().digest_size
 _serial = count()  # of temporary files
+_chosen: str | None = None  # what the settings say
 
 
 class CacheWarning(UserWarning):
     """The kernel cache on disk, or an entry of it, is not used: others may write it, or it is damaged."""
 
 
-def _folder() -> str | None:
-    text = os.environ.get("TNP_CACHE_DIR")
+def choose(folder: str | None) -> None:
+    """Use this folder from now on; "off": none; None: the one that the environment names."""
+    global _chosen
+    _chosen = folder
+
+
+def folder() -> str | None:
+    """The folder in use, or None."""
+    text = os.environ.get("TNP_CACHE_DIR") if _chosen is None else _chosen
     if text is not None:
         return None if text.strip().lower() in ("", "off") else os.path.abspath(os.path.expanduser(text))
     base = os.environ.get("XDG_CACHE_HOME", "")
@@ -169,11 +177,11 @@ _caches: dict[str | None, DiskCache] = {}
 
 
 def _cache() -> DiskCache:
-    """Of the folder that the environment names now."""
-    folder = _folder()
-    cache = _caches.get(folder)
+    """Of the folder that is named now."""
+    place = folder()
+    cache = _caches.get(place)
     if cache is None:
-        cache = _caches.setdefault(folder, DiskCache(folder))
+        cache = _caches.setdefault(place, DiskCache(place))
     return cache
 
 

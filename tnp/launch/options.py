@@ -54,7 +54,7 @@ class Options:
         """Set threads and device, here and (by the environment) in processes that the program starts."""
         if self.threads is not None:
             tnp.set_num_threads(self.threads)
-            os.environ["TNP_NUM_THREADS"] = str(self.threads)
+            os.environ["TNP_THREADS"] = str(self.threads)
 
 
 def parse(arguments: list[str]) -> Options:

@@ -192,7 +192,20 @@ def test_threads_and_processes_at_once(folder):
     assert not wrong
 
 
+def test_a_chosen_folder_goes_before_the_environments(monkeypatch, tmp_path):
+    monkeypatch.setattr(cache, "_chosen", None)
+    monkeypatch.setenv("TNP_CACHE_DIR", str(tmp_path / "environment"))
+    cache.choose(str(tmp_path / "chosen"))
+    cache.put(b"k", b"data")
+    assert (os.listdir(tmp_path), cache.get(b"k")) == (["chosen"], b"data")
+    cache.choose("off")
+    assert (cache.get(b"k"), cache.folder()) == (None, None)
+    cache.choose(None)
+    assert cache.folder() == str(tmp_path / "environment")
+
+
 def test_the_environment_names_the_folder(monkeypatch, tmp_path):
+    monkeypatch.setattr(cache, "_chosen", None)
     monkeypatch.setenv("TNP_CACHE_DIR", str(tmp_path / "mine"))
     cache.put(b"k", b"data")
     assert cache.get(b"k") == b"data"

@@ -33,6 +33,17 @@ def test_a_destination_that_nothing_named_before_takes_one_kernel_every_time(ker
     assert counted == [1] * 16
 
 
+def test_a_part_changed_in_place_by_its_neighbours_is_computed_from_old_values():
+    start = numpy.random.default_rng(5).random((300, 300))
+    u, theirs = tnp.array(start), start.copy()
+    for _ in range(4):
+        for x in (u, theirs):
+            x[1:-1, 1:-1] += 0.2 * (x[:-2, 1:-1] + x[2:, 1:-1] - 2.0 * x[1:-1, 1:-1])
+            x[:, 0] *= x[:, 1] + x[:, 2]
+            x[::2] += x[::-2] * 0.5
+    assert tnp.to_numpy(u).tobytes() == theirs.tobytes()
+
+
 def test_values_used_many_times_do_not_end_a_kernel_early(kernels):
     x = tnp.array(numpy.random.default_rng(2).random(50_000))
 

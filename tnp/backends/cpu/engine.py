@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group, Step
+from tnp.backends import cache
+from tnp.backends.base import DIVIDE, FAST, INVALID, OVERFLOW, UNDERFLOW, Group, Step
 from tnp.backends.cpu import background, guard, memory, reduce, threads
 from tnp.backends.cpu.compile import Compiled, common_functions, compiler, is_ready
 from tnp.backends.cpu.emit import Program
@@ -26,6 +27,7 @@ from tnp.backends.cpu.operations import EMITTERS, emitted
 from tnp.backends.cpu.plan import Node, Plan, Unplannable
 from tnp.backends.cpu.reach import GATHERED, SCALAR, SCRATCH, UNIT
 from tnp.backends.cpu.stats import Launches, Stats
+from tnp.core.config import Config
 from tnp.core.primitive import Elementwise, Primitive, Reduction
 
 MOST_KERNELS = 2000
@@ -154,7 +156,7 @@ class CpuBackend:
     hooks : list of callable
         ``hook(name, seconds, bytes)`` after every launch.
     fast_math : bool
-        Speed before the last bit.
+        Some steps may be marked `FAST`.
 
     Parameters
     ----------
@@ -172,6 +174,8 @@ class CpuBackend:
         self.fast_math = False
         self.compile_ns = COMPILE_NS
         self._entries: dict[Any, list[_Entry]] = {}
+        # By primitive and identity of the loop's dtypes (kept alive here): is it emitted, is it impossible?
+        self._anywhere: dict[Any, tuple[Any, bool, bool]] = {}
         self._layouts: dict[Any, Layout] = {}
         self._waiting: list[Callable[[], object]] = []  # kernels to be compiled in the background
         self._count = self._clock = 0
@@ -180,14 +184,27 @@ class CpuBackend:
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any], order: str = "C") -> np.ndarray[Any, Any]:
         return memory.empty(shape, dtype, order)  # type: ignore[arg-type]
 
+    def configure(self, settings: Config) -> None:
+        cache.choose(settings.cache_dir)
+        if settings.math == "fast":
+            self.fast_math = True  # for good: what was recorded meanwhile is marked
+
+    def room(self) -> int:
+        return memory.room()
+
     def fusible(self, prim: Primitive, in_dtypes: tuple[Any, ...], operand: np.ndarray[Any, Any]) -> bool:
         if not isinstance(prim, Elementwise) or prim.ufunc is None:
             return True
-        codes = [code_of(d) for d in in_dtypes]
-        if None in codes:
-            return False
-        if emitted(prim.ufunc.__name__, tuple(codes)) is not None:  # type: ignore[arg-type]
-            return True
+        known = self._anywhere.get((prim, id(in_dtypes)))
+        if known is None:
+            codes = [code_of(d) for d in in_dtypes]
+            is_emitted = None not in codes and emitted(prim.ufunc.__name__, tuple(codes)) is not None  # type: ignore
+            known = in_dtypes, is_emitted, None in codes
+            if len(self._anywhere) >= MOST_KERNELS:
+                self._anywhere = {}
+            self._anywhere[prim, id(in_dtypes)] = known
+        if known[1] or known[2]:
+            return known[1]
         # NumPy's loops choose their arithmetic by strides: only where they would see what a block is
         if operand.ndim == 0:
             return True
@@ -227,7 +244,7 @@ class CpuBackend:
             return self._run_strided(group, operands)
         details += [i for i, _ in outputs]
         if self.fast_math:
-            details.append("fast")
+            details.append(_fast_steps(steps))
         entry = self._entry(tuple(map(_prim_of, steps)), details, group)
         kernel = entry.kernels.get(_NOWHERE)
         if kernel is None or kernel.blocked:
@@ -239,7 +256,7 @@ class CpuBackend:
     def _is_numpys(self, step: Step, out: Any, shape: tuple[int, ...]) -> bool:
         """Would a kernel do for this step alone what NumPy does, on one thread, and with more ado?"""
         prim = step.prim
-        if self.stress or self.fast_math or not self.compile_ns or not isinstance(prim, Elementwise):
+        if self.stress or step.params is FAST or not self.compile_ns or not isinstance(prim, Elementwise):
             return False
         if prim.ufunc is None or out.dtype != step.dtype or step.in_dtypes[0].kind not in "biufc":
             return False
@@ -264,17 +281,21 @@ class CpuBackend:
             self._layouts[key] = layout
         size = layout.rows * layout.columns
         details = [*map(_details_of, group.steps), *(a.dtype for a in operands), *layout.classes]
-        details += [len(layout.shape), layout.by_rows, self.fast_math, *(i for i, _ in group.outputs)]
+        details += [len(layout.shape), layout.by_rows, _fast_steps(group.steps), *(i for i, _ in group.outputs)]
         entry = self._entry(prims, details, group)
         kernel = self.kernel(entry, group, operands, layout, size)
         if kernel is None:
             return self._interpret(entry, group, size, False)
         return self.launch(kernel, kernel.arguments(operands, layout.numbers), layout.rows, layout.columns, kernel.run)
 
+    def held_kernels(self) -> int:
+        """Compiled kernels in memory, those of reductions apart."""
+        return sum(len(entry.kernels) for bucket in self._entries.values() for entry in bucket)
+
     def guarded_entry(self, group: Group, operands: list[Any], aliased: frozenset[int]) -> "_Entry":
         """What is known of a flat group whose blocks are stored only if they raise nothing (see `guard`)."""
         details: list[Any] = [*map(_details_of, group.steps), *((a.dtype, isinstance(a, np.generic)) for a in operands)]
-        details += [*(i for i, _ in group.outputs), aliased, self.fast_math]
+        details += [*(i for i, _ in group.outputs), aliased, _fast_steps(group.steps)]
         entry = self._entry(tuple(map(_prim_of, group.steps)), details, group)
         entry.guarded = True
         return entry
@@ -385,6 +406,10 @@ class CpuBackend:
             for hook in self.hooks:
                 hook(counts.name, seconds, (counts.bytes_read + counts.bytes_written) * size)
         return _FLAGS[flags]
+
+
+def _fast_steps(steps: list[Step]) -> list[bool]:
+    return [s.params is FAST for s in steps]
 
 
 def _geometry(a: Any) -> tuple[Any, ...]:

@@ -10,11 +10,14 @@ There is no lock on the path of a hit: a block is taken by ``list.pop``, which i
 
 import os
 import threading
+import weakref
 from math import prod
 from sys import getrefcount
 from typing import Any, Literal
 
 import numpy as np
+
+from tnp.core.config import config
 
 ALIGNMENT = 64
 SMALLEST = 32 << 10  # below this malloc is as good
@@ -42,6 +45,7 @@ _FREE = _references(_Block(1))  # 2 on today's Pythons
 
 _classes: dict[int, list[_Block]] = {}  # by size, each list least recently used first
 _lock = threading.RLock()  # of misses; re-entrant, for a finalizer may allocate in the middle
+_apart: list[tuple[weakref.ref[Any], int]] = []  # roots that the pool let go while they were in use, and their sizes
 _held = _clock = _misses = _unpooled = 0  # the clock counts requests that ended with a block of the pool
 
 
@@ -54,6 +58,7 @@ def _default_limit() -> int:
 
 
 _limit = _default_limit()
+_bound: int | None = None  # of all that is in use, by the settings
 
 
 def _after_fork() -> None:
@@ -116,6 +121,8 @@ def _fresh(shape: tuple[int, ...], dtype: np.dtype[Any], order: Literal["C", "F"
     global _clock, _held, _misses, _unpooled
     with _lock:
         _misses += 1
+        if _bound is not None:
+            _keep_bound(_bound, shape, dtype, size)
         if size <= _limit:
             _drop_oldest(_limit - size)
         try:
@@ -127,6 +134,7 @@ def _fresh(shape: tuple[int, ...], dtype: np.dtype[Any], order: Literal["C", "F"
         result: np.ndarray[Any, Any] = np.ndarray(shape, dtype, block.root, block.offset, None, order)
         if size > _limit:
             _unpooled += 1
+            _set_apart(block)
         else:
             _clock = block.stamp = _clock + 1
             _held += size
@@ -142,7 +150,46 @@ def _drop_oldest(limit: int) -> None:
         if not filled:
             return
         oldest = min(filled, key=lambda blocks: blocks[0].stamp)
-        _held -= oldest.pop(0).size
+        block = oldest.pop(0)
+        _held -= block.size
+        if _references(block) != _FREE:
+            _set_apart(block)
+
+
+def _set_apart(block: _Block) -> None:
+    _apart.append((weakref.ref(block.root), block.size))
+    n = len(_apart)
+    if n >= 64 and n & (n - 1) == 0:
+        _bytes_apart()
+
+
+def _bytes_apart() -> int:
+    _apart[:] = [(root, size) for root, size in _apart if root() is not None]
+    return sum([size for _, size in _apart])
+
+
+def _keep_bound(bound: int, shape: tuple[int, ...], dtype: np.dtype[Any], size: int) -> None:
+    """Make room for `size` bytes within the bound of the settings, or raise MemoryError."""
+    if _held + size + _bytes_apart() > bound:
+        trim()
+        used = _held + _bytes_apart()
+        if used + size > bound:
+            raise MemoryError(
+                f"Unable to allocate {size:,} bytes for an array with shape {shape} and data type {dtype}\n"
+                f"  got:      {used:,} bytes in use\n"
+                f"  expected: at most {bound:,} bytes together, as tnp.config.memory_limit says\n"
+                f"  hint:     let go of arrays that are no longer needed, or set a higher limit"
+            )
+
+
+def room() -> int:
+    """Bytes of results that may still be promised: what is beyond is better computed, or refused, at once."""
+    most = config.memory()
+    if _bound is None:
+        return most
+    with _lock:
+        now = stats()
+        return max(0, min(most, _bound - now["in_use"] - now["apart"]))
 
 
 def trim() -> None:
@@ -172,8 +219,20 @@ def set_limit(nbytes: int) -> int:
 
 
 def stats() -> dict[str, int]:
-    """Bytes the pool holds, those of them in use, the bound, and how many requests found a block."""
+    """Bytes the pool holds, those of them in use, the bound, how many requests found a block.
+
+    "apart" are the bytes of blocks in use that the pool holds no longer, or never did.
+    """
     with _lock:
         used = sum(b.size for blocks in list(_classes.values()) for b in list(blocks) if _references(b) != _FREE)
         hits = _clock - (_misses - _unpooled)
-        return {"held": _held, "in_use": used, "limit": _limit, "hits": hits, "misses": _misses}
+        counts = {"held": _held, "in_use": used, "limit": _limit, "hits": hits, "misses": _misses}
+        return {**counts, "apart": _bytes_apart()}
+
+
+def _configured(settings: Any) -> None:
+    global _bound
+    _bound = settings.memory_limit
+
+
+config.listen(_configured)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tnp.backends.base import Step
+from tnp.backends.base import FAST, Step
 from tnp.backends.cpu.extremes import extreme_of
 from tnp.backends.cpu.inner_loops import find_loop
 from tnp.backends.cpu.ir import code_of
@@ -62,7 +62,7 @@ class Plan:
     aliased : frozenset of int
         Outputs that are the same place as a leaf.
     fast_bytes : int
-        Bytes of a vector register where functions may be the C library's; 0 where bits must be NumPy's.
+        Bytes of a vector register, for steps whose function may be the C library's (`FAST`); 0: none may.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class Plan:
             emit = extreme_of(name, codes, step.args, self.leaf_classes)
             if not emit and any(a < 0 and self.leaf_classes[~a] == GATHERED for a in step.args[1:]):
                 raise Unplannable(name)  # NumPy has another loop for bounds that are one for a whole row
-        if emit is None and self._fast_bytes:
+        if emit is None and self._fast_bytes and step.params is FAST:
             emit = vector_function(name, codes, self._fast_bytes)
         const = emit is not None and all(self.nodes[a].const for a in args)
         node = Node("emit" if emit else "loop", code, args, const)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from queue import SimpleQueue
 from typing import Any
 
+from tnp.core.config import Config, config
+
 WORTH_NS = 100_000.0  # work for which another thread is woken: it comes 20 to 60 microseconds later
 _SHORTEST_NS = 25_000.0  # of a chunk; beginning one costs about two microseconds
 _LONGEST_NS = 2_000_000.0  # of a chunk where a thread may have to wait for another one's last
@@ -67,27 +69,7 @@ _started = 0
 _lock = threading.Lock()  # of starting threads
 
 
-def _available() -> int:
-    """CPUs this process may use: affinity, and the share that a container grants."""
-    try:
-        cpus = len(os.sched_getaffinity(0))
-    except AttributeError:
-        cpus = os.cpu_count() or 1
-    try:
-        with open("/sys/fs/cgroup/cpu.max", encoding="ascii") as file:
-            quota, period = file.read().split()
-        cpus = min(cpus, max(1, int(quota) // int(period)))
-    except (OSError, ValueError):  # no such file, or no bound ("max")
-        pass
-    return cpus
-
-
-def _configured() -> int:
-    text = os.environ.get("TNP_NUM_THREADS", "")
-    return int(text) if text.isdecimal() and int(text) > 0 else _available()
-
-
-_num_threads = _configured()
+_num_threads = 1  # as tnp.config says
 
 
 def num_threads() -> int:
@@ -96,12 +78,24 @@ def num_threads() -> int:
 
 
 def set_num_threads(n: int) -> int:
-    """Set how many threads a kernel may use, the calling one included. Returns the former number."""
-    global _num_threads
-    if n < 1:
-        raise ValueError(f"set_num_threads: at least 1 thread is needed, got {n}")
-    former, _num_threads = _num_threads, int(n)
+    """Set how many threads a kernel may use, the calling one included. Returns the former number.
+
+    >>> import tnp
+    >>> former = tnp.set_num_threads(1)
+    >>> tnp.set_num_threads(former)
+    1
+    """
+    former = _num_threads
+    config.threads = n
     return former
+
+
+def _configured(settings: Config) -> None:
+    global _num_threads
+    _num_threads = settings.threads
+
+
+config.listen(_configured)
 
 
 def _help(queue: "SimpleQueue[tuple[_Job, Any]]") -> None:

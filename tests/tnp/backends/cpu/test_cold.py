@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 
+from tnp.backends import cache
 from tnp.backends.base import DIVIDE, Group
 from tnp.backends.cpu import background, engine, interpret, threads
 from tnp.backends.cpu.compile import common_functions
@@ -118,7 +119,7 @@ def test_a_large_group_is_compiled_at_once():
 
 
 def test_kernels_come_from_disk(tmp_path, monkeypatch):
-    monkeypatch.setenv("TNP_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(cache, "_chosen", str(tmp_path))
     counts = []
     for _ in range(2):
         backend = CpuBackend(stress=True)

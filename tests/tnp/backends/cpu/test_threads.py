@@ -201,15 +201,8 @@ def test_setting_the_number():
     former = threads.set_num_threads(5)
     assert threads.num_threads() == 5
     assert threads.set_num_threads(former) == 5
-    with pytest.raises(ValueError, match="at least 1 thread"):
+    with pytest.raises(ValueError, match=r"(?s)threads.*got: +0.*at least 1"):
         threads.set_num_threads(0)
-
-
-@pytest.mark.parametrize(("text", "want"), [("3", 3), ("0", None), ("x", None), ("", None), ("-2", None)])
-def test_the_environment_sets_the_number(monkeypatch, text, want):
-    monkeypatch.setenv("TNP_NUM_THREADS", text)
-    assert threads._configured() == (want or threads._available())
-    assert threads._available() >= 1
 
 
 @pytest.mark.parametrize("n", [1, 2, 8])
