@@ -52,6 +52,7 @@ COMPILED = [
     "tnp/arrays/ufuncs.py",
     "tnp/arrays/views.py",
     "tnp/ndarray.py",
+    "tnp/arrays/_quick.pyx",
 ]
 
 # Types stand in the .pxd; annotations are for readers and mypy, and never become C types
@@ -60,7 +61,8 @@ DIRECTIVES = {"annotation_typing": False, "nonecheck": True}
 
 def _optimised(source: str) -> str:
     """What runs at every call is worth the compiler's time; glue to NumPy is not."""
-    return "-O1" if source.startswith(("tnp/ops/", "tnp/arrays/")) else "-O2"
+    glue = source.startswith(("tnp/ops/", "tnp/arrays/")) and not source.endswith("_quick.pyx")
+    return "-O1" if glue else "-O2"
 
 
 def extensions() -> list[Extension]:

@@ -275,7 +275,7 @@ class HostFunction(Wrapped):
                 writable(x)
         return call(self._raw, args, kwargs)
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance, owner):
         """Python functions are descriptors, built-in ones are not: as NumPy has it."""
         if instance is None or not self._binds:
             return self
@@ -304,6 +304,7 @@ class _Done:
 DONE = _Done()
 _functions: dict[Any, Any] = {}
 _ufuncs: dict[Any, Any] = {}
+_arm: Any = None
 
 
 # Functions that write into an argument: position and name of it
@@ -372,7 +373,17 @@ def host_function(raw, name):
     f = _functions.get(key)
     if f is None:
         f = _functions[key] = HostFunction(raw, name, writes_of(raw, name), hasattr(type(raw), "__get__"))
+        if _arm is not None:
+            _arm(f)
     return f
+
+
+def install_arm(arm):
+    """`arm` lets calls of a function or ufunc take the short way of the compiled build (tnp/arrays/_quick.pyx)."""
+    global _arm
+    _arm = arm
+    for f in (*_functions.values(), *_ufuncs.values()):
+        arm(f)
 
 
 def function_of(raw):
@@ -409,4 +420,6 @@ def ufunc_of(raw):
     f = _ufuncs.get(id(raw))
     if f is None:
         f = _ufuncs[id(raw)] = ufunc(raw)
+        if _arm is not None:
+            _arm(f)
     return f

@@ -25,6 +25,8 @@ cdef class ndarray:
 
 cdef class ufunc:
     cdef public object _raw
+    cdef object loops
+    cdef void *vector
     cdef object __weakref__
 
 @cython.locals(n=Py_ssize_t, i=int)

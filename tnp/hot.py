@@ -259,14 +259,6 @@ class ndarray:
     __array_priority__ = 1000.0
     __hash__ = None
 
-    def __cinit__(self, shape=ABSENT, dtype=float, buffer=None, offset=0, strides=None, order=None):
-        self._nd = None
-        self._cell = None
-        self._place = None
-        self._base = None
-        if shape is not ABSENT:
-            slow_method("__new__", self, (shape, dtype, buffer, offset, strides, order))
-
     def __init__(self, *args, **kwargs):
         # Only the program's calls come here, not `new`
         if self._nd is None and self._cell is None:
@@ -712,11 +704,13 @@ class ufunc:
 
 def _plain_new(cls, *args, **kwargs):
     self = object.__new__(cls)
-    self.__cinit__(*args, **kwargs)
+    self._nd = self._cell = self._place = self._base = None
+    if args or kwargs:
+        slow_method("__new__", self, args, kwargs)
     return self
 
 
-if type(wrap) is FunctionType:  # not compiled: Python knows no __cinit__
+if type(wrap) is FunctionType:  # compiled, tnp/core/native.py does it
     ndarray.__new__ = _plain_new
 
 

@@ -11,14 +11,14 @@ from tnp.arrays.exports import exported, share
 from tnp.arrays.flags import flagsobj, flatiter
 from tnp.arrays.indexing import getitem, hot_cell, setitem
 from tnp.core import native
-from tnp.host import unwrap
+from tnp.host import install_arm, unwrap
 from tnp.hot import cell_of, ndarray, real, writable
 
 _NDARRAY = _np.ndarray
 __all__ = ["overrides", "subclasses", "ufuncs"]  # these install themselves
 
 
-def construct(x, shape, dtype, buffer, offset, strides, order):
+def construct(x, shape, dtype=float, buffer=None, offset=0, strides=None, order=None):
     seen = []
     nd = _NDARRAY(unwrap(shape, seen), unwrap(dtype, seen), export_buffer(buffer), offset, unwrap(strides, seen), order)
     if isinstance(buffer, ndarray):
@@ -171,6 +171,17 @@ for _name, _value in ATTRIBUTES.items():
     native.set_type_attribute(ndarray, _name, _value)
 for _name, _value in READ_ONLY.items():
     native.set_type_attribute(ndarray, _name, _read_only(_name, _value))
+native.install_new(ndarray, construct)
 native.install_buffer(ndarray)
 native.refuse_concat(ndarray)
+
+try:
+    if not native.COMPILED:
+        raise ImportError("not compiled")
+    from tnp.arrays import _quick
+except ImportError:
+    pass
+else:
+    _quick.install()
+    install_arm(_quick.arm)
 temporaries.calibrate()

@@ -62,11 +62,35 @@ cdef extern from *:
         Py_SET_TYPE((PyObject *)t, meta);
         PyType_Modified(t);
     }
+    static newfunc tnp_bare_new;
+    static PyObject *tnp_construct;
+    static PyObject *tnp_new(PyTypeObject *t, PyObject *args, PyObject *kwargs) {
+        static PyObject *nothing = NULL;
+        if (nothing == NULL && (nothing = PyTuple_New(0)) == NULL) return NULL;
+        PyObject *self = tnp_bare_new(t, nothing, NULL);
+        if (self == NULL || (PyTuple_GET_SIZE(args) == 0 && (kwargs == NULL || PyDict_GET_SIZE(kwargs) == 0)))
+            return self;
+        PyObject *first = PyTuple_Pack(1, self), *all = first ? PySequence_Concat(first, args) : NULL;
+        PyObject *done = all ? PyObject_Call(tnp_construct, all, kwargs) : NULL;
+        Py_XDECREF(first);
+        Py_XDECREF(all);
+        if (done == NULL) Py_CLEAR(self);
+        Py_XDECREF(done);
+        return self;
+    }
+    static void tnp_set_new(PyTypeObject *t, PyObject *construct) {
+        Py_INCREF(construct);
+        tnp_construct = construct;
+        tnp_bare_new = t->tp_new;
+        t->tp_new = tnp_new;
+        PyType_Modified(t);
+    }
     static void tnp_set_concat(PyTypeObject *t) { t->tp_as_sequence->sq_concat = tnp_concat; }
     """
     int tnp_asked_by(void *in_numpy)
     void tnp_own_view(Py_buffer *view, PyObject *self)
     void tnp_set_concat(PyTypeObject *t)
+    void tnp_set_new(PyTypeObject *t, object construct)
     void tnp_set_metaclass(PyTypeObject *t, PyTypeObject *meta)
     void tnp_set_name(PyTypeObject *t, const char *name)
     int tnp_set_attr(PyTypeObject *t, object name, object value) except -1
@@ -115,6 +139,11 @@ def install_buffer(type cls):
 def refuse_concat(type cls):
     """``operator.concat`` raises NumPy's TypeError."""
     tnp_set_concat(<PyTypeObject *>cls)
+
+
+def install_new(type cls, construct):
+    """``cls(*args)``, with any arguments, calls ``construct(self, *args)`` on the bare object."""
+    tnp_set_new(<PyTypeObject *>cls, construct)
 
 
 def set_metaclass(type cls, type meta):

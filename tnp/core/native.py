@@ -7,6 +7,7 @@ __all__ = [
     "COMPILED",
     "address",
     "install_buffer",
+    "install_new",
     "refuse_concat",
     "set_metaclass",
     "set_type_attribute",
@@ -19,6 +20,7 @@ try:
     from tnp.core._native import (
         address,
         install_buffer,
+        install_new,
         refuse_concat,
         set_metaclass,
         set_type_attribute,
@@ -42,6 +44,9 @@ except ImportError:
             return memoryview(self.__array_export__())
 
         cls.__buffer__ = __buffer__  # Python 3.12 and newer look for it (PEP 688)
+
+    def install_new(cls: type, construct: Any) -> None:
+        """Not needed: the Python class asks for the same function by name."""
 
     def refuse_concat(cls: type) -> None:
         """Only C can: operator.concat adds here."""

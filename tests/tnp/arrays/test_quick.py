@@ -1,0 +1,173 @@
+"""The short way of small calls (tnp/arrays/_quick.pyx) gives what NumPy gives; the build without a compiler too."""
+
+import gc
+import operator
+import warnings
+
+import numpy
+import pytest
+
+import tnp
+
+KEYS = [
+    0, -1, (0,), (1, 2), (1, 2, 3), slice(1, None), slice(5, 2), slice(None, None, -1), (slice(None), 0), None,
+    (slice(None, None, -1), slice(1, 3)), (None, 1), (0, None), Ellipsis, (), (Ellipsis, 0), slice(0, 0),
+    (0, slice(None), None, slice(2, 0, -1)), True, (slice(0, 0), slice(1, 2)),
+]  # fmt: skip
+BAD_KEYS = [2, -3, (0, 3), (0, 0, 0, 0), 10**30, 1.5, "a", (slice(None),) * 4, slice(0, 2, 0)]
+OPERATORS = [
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.lt, operator.le, operator.eq, operator.ne,
+    operator.gt, operator.ge, operator.iadd, operator.isub, operator.imul, operator.itruediv,
+]  # fmt: skip
+OPERANDS = [
+    2, -3, 2.5, 1e300, 1e-50, float("inf"), float("nan"), 2**53 + 1, 2**70, True, 1j, numpy.float64(3),
+    numpy.float32(3), numpy.int64(3),
+]  # fmt: skip
+UFUNCS = ["add", "sqrt", "exp", "maximum", "isnan", "power", "arctan2", "left_shift", "floor_divide", "invert", "sign"]
+
+
+def outcome(np, run):
+    """Bits, dtype and layout of a result, or the error; the warnings beside it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            r = run(np)
+        except Exception as error:
+            r = type(error), str(error)
+    told = [(str(w.message), w.lineno) for w in caught]
+    if isinstance(r, (numpy.ndarray, tnp.ndarray)):
+        bits = repr(r.tolist()) if r.dtype.char in "gG" else r.tobytes()  # of a long double only ten bytes count
+        return r.dtype, r.shape, r.strides, bits, told
+    return type(r), repr(r), told
+
+
+def same(run):
+    assert outcome(tnp, run) == outcome(numpy, run)
+
+
+@pytest.mark.parametrize("key", KEYS + BAD_KEYS, ids=repr)
+@pytest.mark.parametrize("dtype", ["f8", "i4", ">f4", "O", "M8[s]"])
+def test_elements_and_views(key, dtype):
+    same(lambda np: np.arange(24).reshape(2, 3, 4).astype(dtype)[key])
+
+
+def test_views_write_to_their_array():
+    x = tnp.arange(12.0).reshape(3, 4)
+    row, part = x[1], x[:, 1:3]
+    row[1] = 50.0
+    assert part[1, 0] == 50.0 and row.base is x.base and part.base is x.base
+    assert numpy.shares_memory(x.to_numpy(), part.to_numpy())
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "u1", "c16", "?", ">f8", "g"])
+@pytest.mark.parametrize("op", OPERATORS)
+def test_operators(op, dtype):
+    for b in OPERANDS:
+        same(lambda np, b=b: op(np.array([0, 1, 5, 100]).astype(dtype), b))
+    for shape in [(4,), (2, 2), (0,), (1,), ()]:
+        same(lambda np, s=shape: op(np.ones(s, dtype), np.full(s, 0, dtype)))
+    same(lambda np: op(np.arange(8).astype(dtype)[::2], np.arange(4).astype(dtype)))
+
+
+@pytest.mark.parametrize("name", UFUNCS)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "?"])
+def test_ufuncs(name, dtype):
+    def args(np):
+        return [np.array([-2, 0, 1, 3]).astype(dtype) for _ in range(getattr(numpy, name).nin)]
+
+    same(lambda np: getattr(np, name)(*args(np)))
+    same(lambda np: getattr(np, name)(*args(np), out=np.zeros(4)))
+    same(lambda np: getattr(np, name)(*args(np), np.zeros(4)))
+    same(lambda np: getattr(np, name)(*args(np), out=np.zeros(3)))
+    same(lambda np: getattr(np, name)(*args(np), nonsense=1))
+    same(lambda np: getattr(np, name)())
+
+
+def test_outputs_may_overlap_the_operands():
+    x, y = tnp.arange(10.0), numpy.arange(10.0)
+    for a, np in ((x, tnp), (y, numpy)):
+        r = a[1:]
+        assert np.add(a[:-1], a[1:], out=r) is r
+        a += a
+        a[2:] *= a[:-2]
+    assert x.tolist() == y.tolist()
+
+
+def test_outputs_that_may_not_be_written():
+    def run(np):
+        x = np.zeros(3)
+        x.flags.writeable = False
+        x += 1.0
+
+    same(run)
+    same(lambda np: np.add(np.ones(3), 1.0, out=np.zeros(3, "i8")))
+
+
+def test_flags_raised_before_do_not_matter_and_error_states_do():
+    numpy.array([1.0]) / numpy.array([3.0])
+    for state in ("ignore", "warn", "raise"):
+
+        def run(np, state=state):
+            with np.errstate(all=state):
+                return np.array([1.0, 1e-300]) * np.array([1e300, 1e-300]) / np.array([1.0, 0.0])
+
+        same(run)
+
+
+@pytest.mark.parametrize("run", [
+    lambda np: np.shape(np.ones((2, 3))),
+    lambda np: np.zeros((2, 3), dtype="f4"),
+    lambda np: np.array([np.ones(2), np.zeros(2)]),
+    lambda np: np.array([[1, 2], [3]]),
+    lambda np: np.concatenate([np.ones(2), [1, 2]], axis=0),
+    lambda np: np.concatenate((np.ones(2), np.ones((2, 2)))),
+    lambda np: np.asarray(np.ones(2), dtype="i4"),
+    lambda np: np.ones(3).sum(axis=2),
+    lambda np: np.ones((2, 3)).mean(axis=0, keepdims=True),
+    lambda np: np.ones(3).sum(out=np.zeros(())),
+    lambda np: np.ones(3).astype("i2", copy=False),
+    lambda np: np.ones(3).view("i8"),
+    lambda np: np.ones(3).view("i7"),
+    lambda np: np.ones(3).reshape(2, -1),
+    lambda np: np.ones((2, 3)).transpose(1, 0),
+    lambda np: np.ones(3).item(1),
+    lambda np: np.ones((2, 2)).tolist(),
+    lambda np: np.float64(2.0) * np.ones(3),
+    lambda np: np.where(np.array([True, False]), np.ones(2), 3),
+    lambda np: np.sum([1, 2]),
+    lambda np: np.clip(np.arange(4), 1, 2, out=np.zeros(4, "i8")),
+    lambda np: np.ones(3).sort(),
+])  # fmt: skip
+def test_functions_and_methods(run):
+    same(run)
+
+
+def test_identity_of_results():
+    x = tnp.arange(3.0)
+    assert tnp.asarray(x) is x and tnp.asarray(x, float) is x and x.real is x and tnp.ascontiguousarray(x) is x
+    assert x.view().base is x and x.base is None and x[:].base is x and x[:][1:].base is x
+    assert tnp.copyto(x, 5) is None and x.tolist() == [5, 5, 5]
+    assert next(iter(x)) == 5 and [r.tolist() for r in tnp.eye(2)] == [[1, 0], [0, 1]]
+
+
+def test_flags_tell_the_array():
+    x = tnp.arange(6.0).reshape(2, 3)
+    y = numpy.arange(6.0).reshape(2, 3)
+    for name in ("c_contiguous", "f_contiguous", "contiguous", "writeable", "aligned", "owndata", "fnc", "num"):
+        for f in (lambda a: a, lambda a: a.T, lambda a: a[:, 1], lambda a: a.copy()):
+            assert getattr(f(x).flags, name) == getattr(f(y).flags, name), name
+
+
+@pytest.mark.skipif(not tnp.core.native.COMPILED, reason="without a compiler the class is Python's own")
+def test_arrays_are_as_the_collector_sees_numpys():
+    x = tnp.ones(3)
+    assert not gc.is_tracked(x) and not gc.is_tracked(x[1:])
+    many = [tnp.ones(1) for _ in range(200)]
+    del many
+    assert [a.tolist() for a in [tnp.full(1, i) for i in range(100)]] == [[i] for i in range(100)]
+
+
+def test_results_keep_dtypes_of_another_make():
+    unit = numpy.dtype("f8", metadata={"unit": "m"})
+    same(lambda np: (np.ones(3, unit) + np.ones(3, unit)).dtype.metadata)
+    same(lambda np: np.sqrt(np.ones(3, unit)).dtype.metadata)

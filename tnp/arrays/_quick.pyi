@@ -1,0 +1,6 @@
+"""Types of _quick.pyx, which only the compiled build has."""
+
+from typing import Any
+
+def install() -> None: ...
+def arm(f: Any) -> Any: ...

@@ -1,0 +1,2 @@
+cdef class flagsobj:
+    cdef public object _array
