@@ -45,7 +45,7 @@ def _walk(targets: list[Storage], fusible: _Fusible) -> tuple[list[Storage], Sto
         seen.add(s)
         stack.append((s, True))
         node = s.node
-        lone = len(stack) == 1 and len(targets) == 1
+        lone = len(stack) == 1 and len(targets) == 1 and not any([_pending(a) for a in node.args])
         for a in reversed(node.args):
             t = type(a)
             if t is Storage:
@@ -67,6 +67,11 @@ def _walk(targets: list[Storage], fusible: _Fusible) -> tuple[list[Storage], Sto
                 if not lone and not nd.flags.c_contiguous and not fusible(node.prim, node.in_dtypes, nd):
                     return _alone(s, targets)
     return order, None
+
+
+def _pending(a: Any) -> bool:
+    t = type(a)
+    return (t is Storage and a.node is not None) or (t is Place and a.storage.node is not None)
 
 
 def _alone(s: Storage, targets: list[Storage]) -> tuple[list[Storage], Storage | None]:

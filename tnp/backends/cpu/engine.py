@@ -225,8 +225,13 @@ class CpuBackend:
             aliased = _aliased(group)
             if aliased and guard.may_flag(group):
                 return guard.run(self, group, aliased)
-        if len(steps) == 1 and len(outputs) == 1 and self._is_numpys(steps[0], outputs[0][1], shape):
-            return run_alone(group)
+        if len(steps) == 1:
+            if len(outputs) == 1 and self._is_numpys(steps[0], outputs[0][1], shape):
+                return run_alone(group)
+            for a in group.leaves:
+                if type(a) is np.ndarray and not (a.flags.c_contiguous and a.shape == shape):
+                    if not self.fusible(steps[0].prim, steps[0].in_dtypes, a):
+                        return run_alone(group)
         operands = group.leaves + [out for _, out in outputs]
         # Dtypes are slow to hash and quick to compare: a group is found by its primitives, then recognised
         details: list[Any] = list(map(_details_of, steps))

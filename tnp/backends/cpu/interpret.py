@@ -70,8 +70,8 @@ class Recipe:
 
 
 def run_alone(group: Group) -> int:
-    """A group of one step, straight into its destination."""
-    (step,), ((_, out),) = group.steps, group.outputs
+    """A group of one step, straight into its destination; without one for its flags."""
+    (step,), out = group.steps, group.outputs[0][1] if group.outputs else None
     flags = Flags()
     with np.errstate(all="call", call=flags):
         _call(step)(*[group.leaves[~a] for a in step.args], out=out)

@@ -1,0 +1,60 @@
+"""What becomes one kernel where the bits of an operation depend on the strides it sees."""
+
+import numpy as np
+import pytest
+
+import tnp
+from tnp.core.cells import Place, Storage
+from tnp.core.elementwise import PRIMITIVES
+from tnp.lazy.fusion import collect
+from tnp.lazy.graph import record
+
+F8 = np.dtype("f8")
+
+
+def recorded(ufunc, *args):
+    return record(PRIMITIVES[ufunc], (), args, (F8,) * len(args), F8, (6,), None, None)
+
+
+def only_contiguous(prim, in_dtypes, operand):
+    """Stand as `Backend.fusible` for operations that NumPy computes otherwise on strided memory."""
+    return operand.flags.c_contiguous
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_an_operation_on_strided_memory_runs_without_others(swapped):
+    """Its other operands are run before: alone it is given to NumPy, which sees the strides."""
+    whole = Storage(np.arange(6.0), None)
+    backwards = Place(whole, whole.full[::-1])
+    inner = recorded(np.add, whole, whole)
+    outer = recorded(np.multiply, *((backwards, inner) if swapped else (inner, backwards)))
+    forced = []
+
+    def force(storage):
+        forced.append(storage)
+        storage.full, storage.node = np.ones(6), None
+
+    assert collect([outer], force, only_contiguous) == [outer]
+    assert forced == [inner]
+    alone = recorded(np.multiply, backwards, backwards)
+    assert collect([alone], force, only_contiguous) == [alone]
+    above = recorded(np.add, alone, whole)
+    assert collect([above], force, only_contiguous) == [above]
+    assert forced == [inner, alone]
+
+
+@pytest.mark.parametrize("n", [40, 200_003])
+def test_bits_of_complex_products_of_strided_operands(n):
+    rng = np.random.default_rng(3)
+    x, y = ((rng.normal(size=n) + 1j * rng.normal(size=n)).astype("c8") for _ in range(2))
+    with tnp.config(lazy_from=1):
+        a, b = tnp.array(x), tnp.array(y)
+        pairs = [
+            ((a + 1) * b[::-1], (x + 1) * y[::-1]),
+            (b[::-1] * (a + 1), y[::-1] * (x + 1)),
+            (1 + b[::-1] * b[::-1], 1 + y[::-1] * y[::-1]),
+            (tnp.square(a[::-1]) + a, np.square(x[::-1]) + x),
+            (abs(a[::-1]), abs(x[::-1])),
+        ]
+        for ours, theirs in pairs:
+            assert ours.tobytes() == theirs.tobytes()
