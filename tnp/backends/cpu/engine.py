@@ -228,10 +228,8 @@ class CpuBackend:
         if len(steps) == 1:
             if len(outputs) == 1 and self._is_numpys(steps[0], outputs[0][1], shape):
                 return run_alone(group)
-            for a in group.leaves:
-                if type(a) is np.ndarray and not (a.flags.c_contiguous and a.shape == shape):
-                    if not self.fusible(steps[0].prim, steps[0].in_dtypes, a):
-                        return run_alone(group)
+            if any([self._reads_strides(steps[0], a, shape) for a in group.leaves]):
+                return run_alone(group)
         operands = group.leaves + [out for _, out in outputs]
         # Dtypes are slow to hash and quick to compare: a group is found by its primitives, then recognised
         details: list[Any] = list(map(_details_of, steps))
@@ -257,6 +255,12 @@ class CpuBackend:
             if kernel is None:
                 return self._interpret(entry, group, size, True)
         return self.launch(kernel, kernel.arguments(operands), 1, size, kernel.run)
+
+    def _reads_strides(self, step: Step, a: Any, shape: tuple[int, ...]) -> bool:
+        """Do NumPy's bits, or flags, come only from a loop that sees this operand as it lies?"""
+        if type(a) is not np.ndarray or (a.flags.c_contiguous and a.shape == shape):
+            return False
+        return not self.fusible(step.prim, step.in_dtypes, a)
 
     def _is_numpys(self, step: Step, out: Any, shape: tuple[int, ...]) -> bool:
         """Would a kernel do for this step alone what NumPy does, on one thread, and with more ado?"""

@@ -345,3 +345,21 @@ def test_fast_math_is_close_and_only_on_request():
             np.testing.assert_array_max_ulp(fast, exact, 5)
             different += bool((fast != exact).any())
     assert different or vector_math.vector_function("exp", ("f8",), 32) is None
+
+
+@pytest.mark.parametrize("ufunc", [np.multiply, np.square, np.absolute])
+def test_one_step_on_strided_memory_is_numpys(ufunc):
+    """Complex loops choose their arithmetic, and which flags they leave, by strides; also where nothing is stored."""
+    rng = np.random.default_rng(5)
+    x = (rng.normal(size=3000) + 1j * rng.normal(size=3000)).astype("c8")[::-1]
+    one = step(ufunc, (~0,) * ufunc.nin, (x.dtype,) * ufunc.nin)
+    out = np.empty(x.shape, one.dtype)
+    CpuBackend(stress=True).run(Group([one], [x], [(0, out)], x.shape))
+    assert out.tobytes() == ufunc(*(x,) * ufunc.nin).tobytes()
+    x = np.full(9, complex(np.inf, np.nan), "c8")
+    for a in (x, x[::-1]):
+        told: list[str] = []
+        with np.errstate(all="call", call=lambda kind, flag, told=told: told.append(kind)):
+            ufunc(*(a,) * ufunc.nin)
+        flags = CpuBackend(stress=True).run(Group([one], [a], [], a.shape))
+        assert bool(flags & INVALID) == bool(told)
