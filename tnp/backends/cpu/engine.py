@@ -20,7 +20,7 @@ from tnp.backends.cpu import background, guard, memory, reduce, threads
 from tnp.backends.cpu.compile import Compiled, common_functions, compiler, is_ready
 from tnp.backends.cpu.emit import Program
 from tnp.backends.cpu.extremes import NAMES, positional
-from tnp.backends.cpu.interpret import BLOCKED_FROM, Recipe, run_alone
+from tnp.backends.cpu.interpret import BLOCKED_FROM, Recipe, copy, run_alone
 from tnp.backends.cpu.ir import code_of, size_of
 from tnp.backends.cpu.layout import CONTIGUOUS_ALIGNED, Layout, layout_of
 from tnp.backends.cpu.operations import EMITTERS, emitted
@@ -28,7 +28,7 @@ from tnp.backends.cpu.plan import Node, Plan, Unplannable
 from tnp.backends.cpu.reach import GATHERED, SCALAR, SCRATCH, UNIT
 from tnp.backends.cpu.stats import Launches, Stats
 from tnp.core.config import Config
-from tnp.core.primitive import Elementwise, Primitive, Reduction
+from tnp.core.primitive import Elementwise, Primitive, Reduction, cast_p
 
 MOST_KERNELS = 2000
 ALIGNMENT = 64  # elements; chunks begin at multiples, where NumPy's loops begin a vector
@@ -230,6 +230,9 @@ class CpuBackend:
                 return run_alone(group)
             if any([self._reads_strides(steps[0], a, shape) for a in group.leaves]):
                 return run_alone(group)
+        if len(steps) == 1 and steps[0].prim is cast_p and len(outputs) == 1 and not self.stress and _is_copy(group):
+            copy(group.leaves[0], outputs[0][1])
+            return 0
         operands = group.leaves + [out for _, out in outputs]
         # Dtypes are slow to hash and quick to compare: a group is found by its primitives, then recognised
         details: list[Any] = list(map(_details_of, steps))
@@ -341,6 +344,7 @@ class CpuBackend:
         if kernel is not None and not kernel.blocked:  # reads everything before it writes, wherever that is
             return kernel
         expected, spent = entry.ns * size, entry.spent
+        costs = self.compile_ns * max(1.0, len(group.steps) / 20)
         if entry.hopeless or entry.reduction or not SUPPORTED:
             return None
         if not entry.kernels and not self.stress and spent + expected < min(LOAD_NS, self.compile_ns):
@@ -349,12 +353,12 @@ class CpuBackend:
         kernel = entry.kernels.get(aliased)
         if kernel is not None:
             return kernel
-        if self.stress or expected >= self.compile_ns + (0 if is_ready() or not self.compile_ns else START_NS):
+        if self.stress or expected >= costs + (0 if is_ready() or not self.compile_ns else START_NS):
             return self._compile(entry, _Order(group, operands, layout, aliased, self.fast_math, entry.guarded))
         if spent >= entry.ordered.get(aliased, LOAD_NS - expected):
-            entry.ordered[aliased] = self.compile_ns if spent < self.compile_ns else inf
+            entry.ordered[aliased] = costs if spent < costs else inf
             order = _Order(group, operands, layout, aliased, self.fast_math, entry.guarded)
-            self._waiting.append(partial(self._compile, entry, order, spent >= self.compile_ns))
+            self._waiting.append(partial(self._compile, entry, order, spent >= costs))
         return None
 
     def _compile(self, entry: _Entry, order: "_Order", pays: bool = True) -> Kernel | None:
@@ -415,6 +419,14 @@ class CpuBackend:
             for hook in self.hooks:
                 hook(counts.name, seconds, (counts.bytes_read + counts.bytes_written) * size)
         return _FLAGS[flags]
+
+
+def _is_copy(group: Group) -> bool:
+    """Is its one step a cast to the same dtype, of memory that lies as the result will?"""
+    a, out = group.leaves[0], group.outputs[0][1]
+    if type(a) is not np.ndarray or a.shape != out.shape or not a.dtype == group.steps[0].dtype == out.dtype:
+        return False
+    return bool(a.flags.c_contiguous and out.flags.c_contiguous and a.size)
 
 
 def _fast_steps(steps: list[Step]) -> list[bool]:

@@ -12,6 +12,7 @@ from tnp.backends.cpu import threads
 BLOCK_BYTES = 1 << 16  # of each intermediate result
 BLOCKED_FROM = 1 << 15  # elements
 THREADED_FROM = 1 << 17
+COPY_NS = 0.1  # a byte
 
 
 class Flags:
@@ -47,21 +48,25 @@ class Recipe:
         step = BLOCK_BYTES // max(d.itemsize for d in self.dtypes)
         leaves = [a.reshape(-1) if isinstance(a, np.ndarray) else a for a in group.leaves]
         outputs = [(i, out.reshape(-1)) for i, out in group.outputs]
+        read = {a.ctypes.data for a in leaves if isinstance(a, np.ndarray)}
+        direct = {i: o for i, o in outputs if o.dtype == self.dtypes[i] and o.ctypes.data not in read}
+        copied = [(i, o) for i, o in outputs if direct.get(i) is not o]
         chunks = max(1, threads.num_threads()) if size >= THREADED_FROM else 1
         share = -(-size // (chunks * step)) * step
         found: list[int] = []
 
         def chunk(first: int) -> None:
             flags = Flags()
-            results = [np.empty(step, d) for d in self.dtypes]
+            results = [None if i in direct else np.empty(step, d) for i, d in enumerate(self.dtypes)]
             with np.errstate(all="call", call=flags):
                 for start in range(first, min(first + share, size), step):
                     stop = min(start + step, size)
                     parts = [a[start:stop] if isinstance(a, np.ndarray) else a for a in reversed(leaves)]
-                    values = [r[: stop - start] for r in results] + parts
+                    values = [direct[i][start:stop] if r is None else r[: stop - start] for i, r in enumerate(results)]
+                    values += parts
                     for i, (call, args) in enumerate(self.calls):
                         call(*[values[a] for a in args], out=values[i])
-                    for i, out in outputs:
+                    for i, out in copied:
                         np.copyto(out[start:stop], values[i], casting="unsafe")
             found.append(flags.seen)
 
@@ -76,6 +81,15 @@ def run_alone(group: Group) -> int:
     with np.errstate(all="call", call=flags):
         _call(step)(*[group.leaves[~a] for a in step.args], out=out)
     return flags.seen
+
+
+def copy(source: Any, out: Any) -> None:
+    """Contiguous elements of one dtype, by the C library: it writes without reading what was there."""
+    a, b, n = source.reshape(-1), out.reshape(-1), source.size
+    step = -(-n // threads.pieces(COPY_NS * source.nbytes, threads.num_threads()))
+    if n * source.itemsize * COPY_NS < threads.WORTH_NS:
+        step = n
+    threads.run_chunks(lambda i: np.copyto(b[i : i + step], a[i : i + step]), range(0, n, step))
 
 
 def evaluate(step: Step, operands: list[Any]) -> Any:

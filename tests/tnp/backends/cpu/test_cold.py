@@ -72,6 +72,28 @@ def test_blocks_write_where_a_leaf_lies(cold, monkeypatch):
     np.testing.assert_array_equal(b, products)
 
 
+def test_a_result_that_goes_to_two_places_and_is_read_again(cold):
+    size = interpret.BLOCKED_FROM + 77
+    a, b = hostile(D, size, 1), hostile(D, size, 2)
+    steps = [step(np.add, (~0, ~1), "dd"), step(np.multiply, (0, ~1), "dd"), step(np.subtract, (1, 0), "dd")]
+    outputs = [(0, np.empty(size)), (0, np.empty(size)), (2, np.empty(size)), (1, np.empty(size, "f4"))]
+    check(cold, Group(steps, [a, b], outputs, (size,)))
+    check(cold, Group(steps, [a, b], [(0, b.copy()), (2, np.empty(size))], (size,)))
+
+
+@pytest.mark.parametrize("size", [1, 70, 300_000, 3_000_001])
+def test_a_copy_takes_no_kernel(size):
+    backend = CpuBackend(stress=False)
+    for dtype in "?eD":
+        x = hostile(np.dtype(dtype), size)
+        out = np.empty_like(x)
+        assert backend.run(Group([cast_step(~0, dtype, dtype)], [x], [(0, out)], (size,))) == 0
+        assert out.tobytes() == x.tobytes()
+        assert backend.run(Group([cast_step(~0, dtype, dtype)], [out], [(0, out)], (size,))) == 0  # onto itself
+        assert out.tobytes() == x.tobytes()
+    assert backend.stats.launched == backend.stats.interpreted == 0
+
+
 def test_strided_groups_run_without_a_kernel(cold):
     a = laid_out(hostile(D, 600).reshape(20, 30), "strided")
     outputs = [(1, laid_out(np.zeros((20, 30)), "negative"))]
