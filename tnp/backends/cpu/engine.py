@@ -229,6 +229,7 @@ class CpuBackend:
             if len(outputs) == 1 and self._is_numpys(steps[0], outputs[0][1], shape):
                 return run_alone(group)
             if any([self._reads_strides(steps[0], a, shape) for a in group.leaves]):
+                self.stats.interpreted += 1
                 return run_alone(group)
         if len(steps) == 1 and steps[0].prim is cast_p and len(outputs) == 1 and not self.stress and _is_copy(group):
             copy(group.leaves[0], outputs[0][1])
