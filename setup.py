@@ -82,7 +82,7 @@ def extensions() -> list[Extension]:
             include_dirs=[numpy.get_include()],
             extra_compile_args=[] if os.name == "nt" else ["-g0", _optimised(source)],  # -g0: half the time to compile
             define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
-            depends=[str(path) for path in sorted(Path("tnp").rglob("*.pxd"))],
+            depends=[str(path) for path in sorted(Path("tnp").rglob("*.px[di]"))],
             optional=True,
         )
         for source in sources

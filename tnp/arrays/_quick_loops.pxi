@@ -1,0 +1,241 @@
+# NumPy's inner loops on memory that lies straight, and the operators that call them.
+
+cdef class Loops:
+    """The inner loops of a ufunc whose operands have one dtype, by NumPy's number of it."""
+    cdef cnp.PyUFuncGenericFunction loop[KINDS]
+    cdef void *data[KINDS]
+    cdef int out[KINDS]
+    cdef PyObject *descr[KINDS]  # NumPy's own dtype objects, which live for ever
+    cdef int nin
+
+
+# Integer powers raise for negative exponents; the others report through other means than flags, or not only so
+UNLOOPED = {_np.power, _np.float_power, _np.ldexp}
+
+
+cdef Loops loops_of(object raw):
+    cdef cnp.ufunc u = raw
+    cdef Loops found = Loops.__new__(Loops)
+    cdef int i, j, t
+    found.nin = u.nin if u.nout == 1 and u.nin <= 2 and raw.signature is None and raw not in UNLOOPED else 0
+    for t in range(KINDS):
+        found.loop[t] = NULL
+        found.descr[t] = NULL
+        if found.nin == 0 or t in (cnp.NPY_LONGDOUBLE, cnp.NPY_CLONGDOUBLE) or cnp.NPY_CLONGDOUBLE < t < NPY_HALF:
+            continue
+        for i in range(u.ntypes):
+            for j in range(u.nin):
+                if u.types[i * u.nargs + j] != t:
+                    break
+            else:
+                if u.types[i * u.nargs + u.nin] <= cnp.NPY_CDOUBLE or u.types[i * u.nargs + u.nin] == NPY_HALF:
+                    found.loop[t] = u.functions[i]
+                    found.data[t] = u.data[i] if u.data != NULL else NULL
+                    found.descr[t] = tnp_own_descr(t)
+                    found.out[t] = u.types[i * u.nargs + u.nin]
+                break
+    return found
+
+
+cdef inline PyObject *operand(Loops loops, PyObject *x) noexcept:
+    """NumPy's array of `x`, if a loop may run on it; else NULL."""
+    cdef PyObject *nd = there(x, UNREADABLE)
+    cdef cnp.npy_intp n = 1
+    cdef int i
+    if nd == NULL or not tnp_straight(nd) or not 0 < tnp_ndim(nd) < 8:
+        return NULL
+    i = tnp_type_num(nd)
+    if i >= KINDS or loops.loop[i] == NULL or tnp_descr(nd) != loops.descr[i]:
+        return NULL  # results keep dtype objects of another make (metadata)
+    for i in range(tnp_ndim(nd)):
+        n *= tnp_dims(nd)[i]
+    return nd if n < lazy_from and n <= LOOPED else NULL
+
+
+cdef inline cnp.npy_intp step(PyObject *nd) noexcept:
+    return tnp_strides(nd)[0] if tnp_ndim(nd) == 1 else tnp_itemsize(nd)
+
+
+cdef inline bint alike(PyObject *a, PyObject *b) noexcept:
+    """Have two arrays the same shape?"""
+    cdef int i, ndim = tnp_ndim(a)
+    if ndim != tnp_ndim(b):
+        return False
+    for i in range(ndim):
+        if tnp_dims(a)[i] != tnp_dims(b)[i]:
+            return False
+    return True
+
+
+cdef inline bint number(PyObject *x, int t, char *at) noexcept:
+    """Write the Python number `x` as an element of dtype `t` to `at`; False if NumPy had better do it."""
+    cdef double v
+    cdef long long i
+    cdef int overflow = 0
+    cdef PyTypeObject *kind = Py_TYPE(<object>x)
+    if kind == &PyFloat_Type:
+        v = PyFloat_AS_DOUBLE(x)
+        if t == cnp.NPY_DOUBLE:
+            (<double *>at)[0] = v
+            return True
+        if t == cnp.NPY_FLOAT and -1e38 < v < 1e38 and <double><float>v == v:
+            (<float *>at)[0] = <float>v
+            return True
+        return False
+    if kind == FLOAT64 and t == cnp.NPY_DOUBLE:
+        (<double *>at)[0] = PyFloat_AS_DOUBLE(x)
+        return True
+    if kind == &PyLong_Type:
+        i = PyLong_AsLongLongAndOverflow(x, &overflow)
+        if overflow != 0:
+            return False
+        if t == cnp.NPY_DOUBLE and -(1LL << 53) <= i <= 1LL << 53:
+            (<double *>at)[0] = <double>i
+            return True
+        if t == cnp.NPY_FLOAT and -(1LL << 24) <= i <= 1LL << 24:
+            (<float *>at)[0] = <float>i
+            return True
+        if t == cnp.NPY_LONG and sizeof(long) == 8:
+            (<long long *>at)[0] = i
+            return True
+    return False
+
+
+cdef object run(Loops loops, PyObject *like, char *first, cnp.npy_intp first_step, char *second,
+                cnp.npy_intp second_step, PyObject *out):
+    """A fresh array with the loop's result, or `out` filled with it; None if a flag was raised."""
+    cdef int t = tnp_type_num(like), i
+    cdef cnp.npy_intp n = 1
+    cdef cnp.npy_intp steps[3]
+    cdef char *places[3]
+    cdef cnp.ndarray r
+    for i in range(tnp_ndim(like)):
+        n *= tnp_dims(like)[i]
+    r = cnp.PyArray_EMPTY(tnp_ndim(like), tnp_dims(like), loops.out[t], 0)
+    places[0], steps[0] = first, first_step
+    places[loops.nin] = cnp.PyArray_BYTES(r)
+    steps[loops.nin] = cnp.PyArray_STRIDES(r)[0] if cnp.PyArray_NDIM(r) == 1 else cnp.PyArray_ITEMSIZE(r)
+    if loops.nin == 2:
+        places[1], steps[1] = second, second_step
+    tnp_quiet()
+    loops.loop[t](places, &n, steps, loops.data[t])
+    if tnp_flagged():
+        return None  # NumPy does it again, and warns
+    if out == NULL:
+        return owner(r)
+    memcpy(tnp_data(out), cnp.PyArray_BYTES(r), cnp.PyArray_NBYTES(r))
+    return True
+
+
+cdef inline bint takes(Loops loops, PyObject *like, PyObject *out) noexcept:
+    """May the result for operands like `like` be copied to `out`?"""
+    return (tnp_type_num(out) == loops.out[tnp_type_num(like)] and tnp_straight(out) and tnp_writeable(out)
+            and alike(like, out))
+
+
+cdef object pair(Loops loops, PyObject *a, PyObject *b, PyObject *out):
+    """The operation on two operands, by NumPy's loop; None if that is not for here."""
+    cdef PyObject *x
+    cdef PyObject *y
+    cdef double value[2]
+    if Py_TYPE(<object>a) == ARRAY:
+        x = operand(loops, a)
+        if x == NULL or (out != NULL and not takes(loops, x, out)):
+            return None
+        if Py_TYPE(<object>b) == ARRAY:
+            y = operand(loops, b)
+            if y == NULL or tnp_type_num(x) != tnp_type_num(y) or not alike(x, y):
+                return None
+            return run(loops, x, tnp_data(x), step(x), tnp_data(y), step(y), out)
+        if number(b, tnp_type_num(x), <char *>value):
+            return run(loops, x, tnp_data(x), step(x), <char *>value, 0, out)
+    elif Py_TYPE(<object>b) == ARRAY:
+        y = operand(loops, b)
+        if y != NULL and (out == NULL or takes(loops, y, out)) and number(a, tnp_type_num(y), <char *>value):
+            return run(loops, y, <char *>value, 0, tnp_data(y), step(y), out)
+    return None
+
+
+cdef object single(Loops loops, PyObject *a, PyObject *out):
+    """The operation on one operand, by NumPy's loop; None if that is not for here."""
+    cdef PyObject *x
+    if Py_TYPE(<object>a) != ARRAY:
+        return None
+    x = operand(loops, a)
+    if x == NULL or (out != NULL and not takes(loops, x, out)):
+        return None
+    return run(loops, x, tnp_data(x), step(x), NULL, 0, out)
+
+
+cdef PyNumberMethods numbers  # the slots as tnp/hot.py has them
+cdef PyMappingMethods mapping
+cdef comparison compared
+cdef one_operand iterated
+cdef Loops ADD = loops_of(_np.add)
+cdef Loops SUBTRACT = loops_of(_np.subtract)
+cdef Loops MULTIPLY = loops_of(_np.multiply)
+cdef Loops DIVIDE = loops_of(_np.true_divide)
+cdef Loops NEGATIVE = loops_of(_np.negative)
+cdef Loops ABSOLUTE = loops_of(_np.absolute)
+cdef Loops LESS, LESS_EQUAL, EQUAL, NOT_EQUAL, GREATER, GREATER_EQUAL
+LESS, LESS_EQUAL, EQUAL = loops_of(_np.less), loops_of(_np.less_equal), loops_of(_np.equal)
+NOT_EQUAL, GREATER, GREATER_EQUAL = loops_of(_np.not_equal), loops_of(_np.greater), loops_of(_np.greater_equal)
+
+
+cdef object add(object a, object b):
+    r = pair(ADD, <PyObject *>a, <PyObject *>b, NULL)
+    return numbers.nb_add(a, b) if r is None else r
+
+
+cdef object subtract(object a, object b):
+    r = pair(SUBTRACT, <PyObject *>a, <PyObject *>b, NULL)
+    return numbers.nb_subtract(a, b) if r is None else r
+
+
+cdef object multiply(object a, object b):
+    r = pair(MULTIPLY, <PyObject *>a, <PyObject *>b, NULL)
+    return numbers.nb_multiply(a, b) if r is None else r
+
+
+cdef object divide(object a, object b):
+    r = pair(DIVIDE, <PyObject *>a, <PyObject *>b, NULL)
+    return numbers.nb_true_divide(a, b) if r is None else r
+
+
+cdef inline bint updated(Loops loops, object a, object b):
+    """``a op= b``, done here?"""
+    cdef PyObject *out = there(<PyObject *>a, BUSY) if Py_TYPE(a) == ARRAY else NULL
+    return out != NULL and pair(loops, <PyObject *>a, <PyObject *>b, out) is not None
+
+
+cdef object inplace_add(object a, object b):
+    return a if updated(ADD, a, b) else numbers.nb_inplace_add(a, b)
+
+
+cdef object inplace_subtract(object a, object b):
+    return a if updated(SUBTRACT, a, b) else numbers.nb_inplace_subtract(a, b)
+
+
+cdef object inplace_multiply(object a, object b):
+    return a if updated(MULTIPLY, a, b) else numbers.nb_inplace_multiply(a, b)
+
+
+cdef object inplace_divide(object a, object b):
+    return a if updated(DIVIDE, a, b) else numbers.nb_inplace_true_divide(a, b)
+
+
+cdef object negative(object a):
+    r = single(NEGATIVE, <PyObject *>a, NULL)
+    return numbers.nb_negative(a) if r is None else r
+
+
+cdef object absolute(object a):
+    r = single(ABSOLUTE, <PyObject *>a, NULL)
+    return numbers.nb_absolute(a) if r is None else r
+
+
+cdef object compare(object a, object b, int op):
+    cdef Loops loops = (LESS if op == 0 else LESS_EQUAL if op == 1 else EQUAL if op == 2 else NOT_EQUAL if op == 3
+                        else GREATER if op == 4 else GREATER_EQUAL)
+    r = pair(loops, <PyObject *>a, <PyObject *>b, NULL)
+    return compared(a, b, op) if r is None else r
