@@ -141,6 +141,38 @@ def test_the_time_limit_of_a_test(run_tests: Callable[..., Run]) -> None:
     assert tests["test_next"].result == "passed"
 
 
+WARNS = """
+    import warnings, pytest
+
+    def test_nobody_records():
+        assert warnings._showwarnmsg_impl.__module__ == "warnings"
+
+    @pytest.mark.filterwarnings("error:mine:UserWarning")
+    @pytest.mark.filterwarnings("ignore::UserWarning")
+    def test_marks():
+        with pytest.raises(UserWarning):
+            warnings.warn("mine")
+        warnings.warn("yours")
+
+    def test_they_hold_for_their_test():
+        warnings.warn("mine")
+"""
+
+
+def test_under_stress_nobody_records_warnings(run_tests: Callable[..., Run]) -> None:
+    stressed = run_tests(Settings(stress=True), test_warns=WARNS)
+    assert stressed.files["test_warns.py"].counts() == {PASSED: 3}
+
+
+def test_pytest_records_warnings_otherwise(run_tests: Callable[..., Run]) -> None:
+    tests = run_tests(test_warns=WARNS).files["test_warns.py"].tests
+    assert {name: test.result for name, test in tests.items()} == {
+        "test_nobody_records": "failed",
+        "test_marks": PASSED,
+        "test_they_hold_for_their_test": PASSED,
+    }
+
+
 def test_a_file_that_cannot_be_imported(run_tests: Callable[..., Run]) -> None:
     run = run_tests(test_broken="import no_such_module\ndef test_it(): pass\n", test_good=GOOD)
     assert "No module named 'no_such_module'" in run.files["test_broken.py"].broken

@@ -24,11 +24,11 @@ class Filters:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Deprecations are always shown, as pytest has it; the nearest mark counts most."""
+        """Deprecations are always shown, and marks come in the order, as pytest has it."""
         with warnings.catch_warnings():
             warnings.filterwarnings("always", category=DeprecationWarning)
             warnings.filterwarnings("always", category=PendingDeprecationWarning)
-            for mark in reversed(list(item.iter_markers("filterwarnings"))):
+            for mark in item.iter_markers("filterwarnings"):
                 for text in mark.args:
                     action, message, category = parse(text)
                     warnings.filterwarnings(action, message, category)  # type: ignore[arg-type]
