@@ -36,7 +36,7 @@ except ImportError:
         cls.__name__ = cls.__qualname__
 
     def set_type_attribute(cls: type, name: str, value: object) -> None:
-        if name not in ("__qualname__", "__text_signature__"):  # which Python keeps for classes
+        if name not in ("__dict__", "__qualname__", "__text_signature__"):  # which Python keeps for classes
             setattr(cls, name, value)
 
     def install_buffer(cls: Any) -> None:
