@@ -666,16 +666,40 @@ def inplace(prim, a, b):
     if loop is None or loop[1] != type_a:
         return None
     if _order_of(a) is False:
-        return None
+        return _into_part(prim, (a, b), a)
     return elementwise(prim, (a, b), a)
+
+
+def _into_part(prim, args, out):
+    """An operation on part of some memory, as one kernel into it, if an operand is pending; None: at once."""
+    shape, pending = (), False
+    for x in args:
+        if type(x) is ndarray:
+            pending = pending or pending_whole(x) is not None
+            shape = broadcast(shape, shape_of(x))
+            if shape is None:
+                return None
+    if not pending or type(out) is not ndarray or shape != shape_of(out):
+        return None
+    with lock:
+        c = cell_of(out)  # first: a reference of our own would make the memory look shared
+        nd = settle(out)
+        if not nd.flags.writeable or is_shared(c) or root(nd) is not root(c.storage.full):
+            return None
+        value = record_elementwise(prim, args)
+        if value is None:
+            return None
+        schedule.store(c.storage, nd, value._cell.storage)
+        value = None
+        if not pending_readers(c.storage):
+            c.marked &= ~READERS
+    return out
 
 
 def into(prim, args, out):
     """A ufunc call with ``out=``, as a pending write to the whole of `out`; None if it has to run at once."""
     if traced(args, out):
         return _traced_into(prim, args, out)
-    if _order_of(out) is False:
-        return None
     types = tuple(
         type(x) if type(x) in _WEAK else _np.dtype(bool) if type(x) is bool else getattr(x, "dtype", None) for x in args
     )
@@ -684,6 +708,8 @@ def into(prim, args, out):
     loop = find_loop(prim, types)
     if loop is None or loop[1] != look(out).dtype:
         return None
+    if _order_of(out) is False:
+        return _into_part(prim, args, out)
     return elementwise(prim, args, out)
 
 
