@@ -51,6 +51,11 @@ SESSIONS = {
         i[2:] = (i[2:] * 3) // i[2:]
         i[2:] = (i[2:] + 1) % (i[2:] * 1)
         a, i
+        i = np.arange(2500)
+        i[2:] = 5 // (i[2:] - 1000)
+        i
+        i[2:] = (i[2:] - 1) % (i[2:] + 1)
+        i
         """,
     "all dtypes": """
         with np.errstate(under='warn'):
@@ -134,6 +139,43 @@ SESSIONS = {
         a[1:] = a[1:] * t
         b, a, t
         """,
+    "operators and out= on parts": """
+        a, b = np.arange(3000.0) - 4, np.arange(3000.0)
+        a[1:] += b[1:] * 2
+        a[1:] /= b[1:] - 7
+        a
+        g = a.reshape(60, 50)
+        g[1:-1] *= g[:-2] + g[2:]
+        g[1:-1, 1:-1] -= np.sqrt(g[1:-1, 1:-1] - 1)
+        g[:, 0] += g[:, 1] * 2
+        a
+        v = a[5:]; w = v
+        t = b[5:] * b[5:]
+        v -= t
+        v is w, v, t
+        r = np.multiply(b[1:] * 3, a[1:], out=a[:-1])
+        r.base is a, r
+        np.log(b[1:] - 1, out=a[1:])
+        np.add(b[1:] * 2, 1, out=a[1:], casting='unsafe') is a
+        a[5:] += np.ones((2, 2995)) * 2
+        a[5:6] += t[:2] * 2
+        np.add(b * 2, 1, out=a[1:])
+        a[::3] += (b[::3] * 2)[:1]
+        a[3:] //= a[3:] * 0
+        a
+        i = np.arange(3000)
+        i[1:] += i[1:] * 2
+        i[1:] += b[1:] * 2
+        i[1:] //= i[:-1] * 1
+        i[1:] **= i[1:] * -1
+        i
+        f = a[1:]; f.flags.writeable = False
+        f += b[1:] * 2
+        f
+        m = memoryview(a)
+        a[2:] += b[2:] * 2
+        m[2], m[5]
+        """,
     "error states and filters of the call": """
         a, b = np.arange(2000.0) - 3, np.zeros(2000)
         with np.errstate(divide='ignore'): t = 1 / b[1:]
@@ -162,6 +204,11 @@ SESSIONS = {
         second = 1 / b
         a[1:] = np.log(a[1:] * 1)
         a[1:3], first[:2]
+        a = np.arange(2000.0) - 3
+        t = a[1:] * 2
+        x = 1 / (t - 2)
+        a[1:] = np.log(t)
+        x, t, a
         """,
     "elements that share memory": """
         w = np.lib.stride_tricks.sliding_window_view(np.arange(2000.0) * 1, 3, writeable=True)
@@ -234,6 +281,12 @@ def test_nothing_of_that_size_is_allocated(allocated):
     want[2:] = kept
     want[2:] = want[1:-1] * 2
     assert a.tolist() == want.tolist() and t.tolist() == kept.tolist()
+    tnp.evaluate(a, b, t)
+    allocated.clear()
+    kernels = bind.schedule.kernels
+    a[2:] += b[2:] * 3
+    a[2:] *= b[2:] - b[2:] * b[2:]
+    assert bind.schedule.kernels == kernels + 2 and allocated == []
 
 
 @pytest.mark.usefixtures("recorded")

@@ -155,6 +155,12 @@ WARNINGS = {
         b += a
         c = np.zeros(100, 'i4'); c[:50] = np.nan
         """,
+    "a reduction's flags are its own": """
+        x = np.arange(100.0) / 10
+        y = (np.arange(100.0) - 50) // 0
+        y.mean()
+        x[1]
+        """,
     "a block that warned is computed once more from what it read": """
         a = np.arange(200.0) - 100
         a /= a
