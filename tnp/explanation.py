@@ -1,6 +1,5 @@
 """What is pending, and the kernels that it will become: ``tnp.explain(x)``."""
 
-from html import escape
 from typing import Any
 
 from tnp.backends.base import FAST
@@ -142,10 +141,15 @@ class Explanation:
     _repr_svg_ = svg
 
 
+def _escaped(text: str) -> str:
+    """`html.escape`, whose module takes 3 ms to import."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
 def _box(x: int, y: int, wide: int, high: int, text: str, colour: str) -> str:
     return (
         f'<rect x="{x}" y="{y}" width="{wide}" height="{high}" rx="4" fill="{colour}" stroke="#888"/>'
-        f'<text x="{x + 6}" y="{y + 16}" font-size="11">{escape(text)}</text>'
+        f'<text x="{x + 6}" y="{y + 16}" font-size="11">{_escaped(text)}</text>'
     )
 
 

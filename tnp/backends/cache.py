@@ -13,15 +13,21 @@ import stat
 import threading
 import time
 import warnings
-from hashlib import sha256
 from itertools import count
+from typing import Any
 
 MAX_BYTES = 256 << 20
 _RENEW = 3600.0  # seconds: an entry is not touched at every read
 _BINARY = getattr(os, "O_BINARY", 0)
-_DIGEST = sha256().digest_size
+_DIGEST = 32  # bytes of a SHA-256 sum
 _serial = count()  # of temporary files
 _chosen: str | None = None  # what the settings say
+
+
+def sha256(data: bytes) -> Any:
+    from hashlib import sha256  # takes 10 ms to import: it comes with the first kernel
+
+    return sha256(data)
 
 
 class CacheWarning(UserWarning):

@@ -4,7 +4,6 @@ llvmlite is imported with the first kernel, not before.
 """
 
 import atexit
-import hashlib
 import os
 import threading
 import weakref
@@ -87,7 +86,7 @@ class Compiler:
 
     def compile(self, text: str, names: tuple[str, ...], build: bool = True) -> Compiled | None:
         """Machine code of a module; from disk if it was compiled before. Without ``build``: only then."""
-        key = hashlib.sha256(self._identity + b"\0" + text.encode()).digest()
+        key = disk.sha256(self._identity + b"\0" + text.encode()).digest()
         image = disk.get(key)
         found = image is not None
         if not found and not build:

@@ -1,5 +1,7 @@
 """Is the order that is assumed here the order of this NumPy on this CPU? A few hundred values tell."""
 
+from __future__ import annotations  # naming numpy.random would import it
+
 from functools import cache
 from typing import Any
 
