@@ -686,6 +686,8 @@ def _into_part(prim, args, out):
         nd = settle(out)
         if not nd.flags.writeable or is_shared(c) or root(nd) is not root(c.storage.full):
             return None
+        if pending_readers(c.storage):  # it may be the operand; held by the running call, it would be stored as well
+            return None
         value = record_elementwise(prim, args)
         if value is None:
             return None
