@@ -24,7 +24,7 @@ _serial = count()  # of temporary files
 _chosen: str | None = None  # what the settings say
 
 
-def sha256(data: bytes) -> Any:
+def sha256(data: bytes | memoryview) -> Any:
     from hashlib import sha256  # takes 10 ms to import: it comes with the first kernel
 
     return sha256(data)
