@@ -663,14 +663,19 @@ def inplace(prim, a, b):
     if types[1] is None:
         return None
     loop = find_loop(prim, types)
-    if loop is None or loop[1] != type_a:
+    if loop is None or loop[1] != type_a or _is_one(a):
         return None
     if _order_of(a) is False:
-        return _into_part(prim, (a, b), a)
+        return _into_part(prim, (a, b), a, loop[0])
     return elementwise(prim, (a, b), a)
 
 
-def _into_part(prim, args, out):
+def _is_one(x):
+    """Is there one element? NumPy's loops then see no strides, and some compute in place by other steps."""
+    return _size(shape_of(x)) == 1
+
+
+def _into_part(prim, args, out, ins):
     """An operation on part of some memory, as one kernel into it, if an operand is pending; None: at once."""
     shape, pending = (), False
     for x in args:
@@ -686,6 +691,8 @@ def _into_part(prim, args, out):
         nd = settle(out)
         if not nd.flags.writeable or is_shared(c) or root(nd) is not root(c.storage.full):
             return None
+        if not nd.flags.c_contiguous and not backend.fusible(prim, ins, nd):
+            return None  # NumPy's loop chooses its steps by the strides of what it writes, too
         if pending_readers(c.storage):  # it may be the operand; held by the running call, it would be stored as well
             return None
         value = record_elementwise(prim, args)
@@ -708,10 +715,10 @@ def into(prim, args, out):
     if any([t is None for t in types]):  # not "in": a dtype equals None where float64 does
         return None
     loop = find_loop(prim, types)
-    if loop is None or loop[1] != look(out).dtype:
+    if loop is None or loop[1] != look(out).dtype or _is_one(out):
         return None
     if _order_of(out) is False:
-        return _into_part(prim, args, out)
+        return _into_part(prim, args, out, loop[0])
     return elementwise(prim, args, out)
 
 

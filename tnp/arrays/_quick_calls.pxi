@@ -121,7 +121,7 @@ cdef object call_ufunc(PyObject *self, PyObject **args, size_t nargsf, PyObject 
         n == loops.nin + 1 or (PyTuple_GET_SIZE(kwnames) == 1 and <object>PyTuple_GET_ITEM(kwnames, 0) == "out")
     ):
         out = there(args[loops.nin], BUSY)
-        if out != NULL and not (<object>self)._raw in WARNING:
+        if out != NULL and not (<object>self)._raw in UNPLACED:
             r = pair(loops, args[0], args[1], out) if loops.nin == 2 else single(loops, args[0], out)
             if r is not None:
                 return <object>args[loops.nin]
@@ -129,7 +129,8 @@ cdef object call_ufunc(PyObject *self, PyObject **args, size_t nargsf, PyObject 
     return packed(self, args, n, kwnames, False) if r is UNTAKEN else r
 
 
-WARNING = {_np.maximum, _np.minimum}  # NumPy deprecates an output given by position
+# NumPy deprecates an output given by position for two, and all have other steps for one element in place
+UNPLACED = {_np.maximum, _np.minimum, _np.fmax, _np.fmin}
 
 
 cdef bint is_small_shape(PyObject *x) noexcept:

@@ -109,6 +109,8 @@ cdef object run(Loops loops, PyObject *like, char *first, cnp.npy_intp first_ste
     cdef cnp.npy_intp steps[3]
     cdef char *places[3]
     cdef cnp.ndarray r
+    if out != NULL and t in (cnp.NPY_CFLOAT, cnp.NPY_CDOUBLE):
+        return None  # one number in place is computed by other steps
     for i in range(tnp_ndim(like)):
         n *= tnp_dims(like)[i]
     r = cnp.PyArray_EMPTY(tnp_ndim(like), tnp_dims(like), loops.out[t], 0)

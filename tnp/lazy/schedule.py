@@ -198,6 +198,7 @@ class Schedule:
                         if is_same(nd, place):
                             touched.add(s)
                             same = True
+                            clash = clash or place.size == 1  # NumPy's loops have other steps for one element in place
                         elif np.may_share_memory(nd, place):
                             copy = copied(a, dest)
                             if copy is None:

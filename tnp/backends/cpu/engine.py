@@ -20,7 +20,7 @@ from tnp.backends.cpu import background, guard, memory, reduce, threads
 from tnp.backends.cpu.compile import Compiled, common_functions, compiler, is_ready
 from tnp.backends.cpu.emit import Program
 from tnp.backends.cpu.extremes import NAMES, positional
-from tnp.backends.cpu.interpret import BLOCKED_FROM, Recipe, copy, run_alone
+from tnp.backends.cpu.interpret import BLOCKED_FROM, Recipe, copy, run_alone, run_apart
 from tnp.backends.cpu.ir import code_of, size_of
 from tnp.backends.cpu.layout import CONTIGUOUS_ALIGNED, Layout, layout_of
 from tnp.backends.cpu.operations import EMITTERS, emitted
@@ -220,6 +220,12 @@ class CpuBackend:
 
     def run(self, group: Group) -> int:
         shape, steps, outputs = group.shape, group.steps, group.outputs
+        if len(steps) == 1 and len(outputs) == 1 and self._writes_strides(steps[0], outputs[0][1]):
+            if self._is_numpys(steps[0], outputs[0][1], shape) or any(
+                [self._reads_strides(steps[0], a, shape) for a in group.leaves]
+            ):
+                self.stats.interpreted += 1
+                return run_apart(group)
         if group.watched:
             group.undone = []
             aliased = _aliased(group)
@@ -265,6 +271,13 @@ class CpuBackend:
         if type(a) is not np.ndarray or (a.flags.c_contiguous and a.shape == shape):
             return False
         return not self.fusible(step.prim, step.in_dtypes, a)
+
+    def _writes_strides(self, step: Step, out: Any) -> bool:
+        """Might NumPy's loop compute otherwise if it wrote to `out`, and not to memory of its own?"""
+        if out.flags.c_contiguous or not isinstance(step.prim, Elementwise) or step.prim.ufunc is None:
+            return False
+        codes = tuple([code_of(d) for d in step.in_dtypes])
+        return None in codes or emitted(step.prim.ufunc.__name__, codes) is None
 
     def _is_numpys(self, step: Step, out: Any, shape: tuple[int, ...]) -> bool:
         """Would a kernel do for this step alone what NumPy does, on one thread, and with more ado?"""

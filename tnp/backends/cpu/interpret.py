@@ -83,6 +83,19 @@ def run_alone(group: Group) -> int:
     return flags.seen
 
 
+def run_apart(group: Group) -> int:
+    """A group of one step into memory that NumPy chooses, copied to its destination unless a watched flag is raised."""
+    (step,), ((_, out),) = group.steps, group.outputs
+    flags = Flags()
+    with np.errstate(all="call", call=flags):
+        value = _call(step)(*[group.leaves[~a] for a in step.args])
+    if flags.seen & group.watched:
+        group.undone = [(0, out.size)]
+    else:
+        np.copyto(out, value, casting="unsafe")
+    return flags.seen
+
+
 def copy(source: Any, out: Any) -> None:
     """Contiguous elements of one dtype, by the C library: it writes without reading what was there."""
     a, b, n = source.reshape(-1), out.reshape(-1), source.size
