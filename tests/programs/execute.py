@@ -21,6 +21,7 @@ from tests.programs.mutants import Mutant
 from tests.programs.observe import observe
 
 FILE = "<program>"
+FOREIGN = re.compile(r"\bf\d*\b|\bnumpy\.")  # what shows NumPy's own arrays, whichever module runs
 
 HEADER = '''\
 """Run me with `numpy` or `tnp` as the argument and compare the two outputs."""
@@ -45,15 +46,17 @@ def in_thread(function):
 class Record:
     """What one run showed: observations with their lines, and the warnings on the standard error stream."""
 
-    def __init__(self) -> None:
+    def __init__(self, of: str = "", text: str = "") -> None:
+        self.of, self.lines = of, text.splitlines()  # the module under test, the program
         self.seen: list[tuple[int, Any]] = []
         self.warned: list[str] = []
 
     def saw(self, *values: Any) -> None:
         """Observe values; the programs call this."""
         line = sys._getframe(1).f_lineno
+        own = not FOREIGN.search(self.lines[line - 1]) if line <= len(self.lines) else True
         for value in values:
-            self.seen.append((line, observe(value)))
+            self.seen.append((line, observe(value, self.of if own else "")))
 
     def called(self, kind: str, flag: int) -> None:
         """Stand as the function of ``np.errstate(call=...)``."""
@@ -78,7 +81,8 @@ def in_thread(function: Callable[[], Any]) -> Any:
 
 def run(program: str, np: Any, *, function: bool = False, lazy_from: int | None = None) -> Record:
     """Run `program` with `np` standing for the module; `function` makes its names local variables."""
-    record = Record()
+    text = as_function(program) if function else program
+    record = Record(getattr(np, "__name__", ""), text)
     names = {
         "__name__": "program",
         "np": np,
@@ -88,14 +92,14 @@ def run(program: str, np: Any, *, function: bool = False, lazy_from: int | None 
         "called": record.called,
         "in_thread": in_thread,
     }
-    tree = ast.parse(as_function(program) if function else program, FILE)
+    tree = ast.parse(text, FILE)
     code = compile(np.change(tree) if isinstance(np, Mutant) else tree, FILE, "exec")
     stream = io.StringIO()
     with at_rest(stream), numpy.errstate(all="warn"), engine.recorded(np, lazy_from):
         try:
             exec(code, names)
         except Exception as error:
-            record.seen.append((_line(error), observe(error)))
+            record.seen.append((_line(error), observe(error, record.of)))
             error.__traceback__ = None
             del error
         names.clear()

@@ -26,24 +26,35 @@ class Seen:
         return f"{self.key[:-1]!r} {self.shown!r}" if isinstance(self.key, tuple) else repr(self.key)
 
 
-def observe(value: Any) -> Any:
-    """Everything of `value` that a program can see: type, dtype, shape, strides, flags, bits."""
+def observe(value: Any, of: str = "") -> Any:
+    """Everything of `value` that a program can see: type, dtype, shape, strides, flags, bits.
+
+    `of` names the module under test: NumPy's own array in a run under another module is a difference. Without it,
+    whose class a value has does not matter.
+    """
     if isinstance(value, numpy.generic):
         return Seen(("scalar", type(value).__name__, str(value.dtype), _bits(numpy.asarray(value))), value)
     if is_array(value):
-        return _observe_array(value)
+        return _observe_array(value, of)
     if isinstance(value, tuple | list):
-        return (type(value).__name__, *map(observe, value))
+        return (type(value).__name__, *(observe(item, of) for item in value))
     if isinstance(value, dict):
-        return ("dict", *((key, observe(item)) for key, item in value.items()))
+        return ("dict", *((key, observe(item, of)) for key, item in value.items()))
     if isinstance(value, BaseException):
         text = str(value).replace("tnp.ndarray", "numpy.ndarray")  # the class has its own name, if imported as tnp
         return ("exception", type(value).__name__, [base.__name__ for base in type(value).__mro__], text)
     if isinstance(value, memoryview):
         return ("memoryview", value.format, value.shape, value.strides, value.readonly, value.tobytes())
     if isinstance(value, type):
-        return ("type", value.__name__)
-    return (type(value).__name__, repr(value))
+        return ("type", value.__name__, _owner(value, of))
+    return (type(value).__name__, _owner(type(value), of), repr(value))
+
+
+def _owner(cls: type, of: str) -> str:
+    """Whose class it is, where both modules have one of that name."""
+    if not of or cls.__name__ not in ("ndarray", "ufunc"):
+        return ""
+    return "NumPy's" if of != "numpy" and cls is getattr(numpy, cls.__name__) else "the module's"
 
 
 def is_array(value: Any) -> bool:
@@ -51,10 +62,11 @@ def is_array(value: Any) -> bool:
     return type(value).__name__ == "ndarray" and hasattr(type(value), "__array_interface__")
 
 
-def _observe_array(value: Any) -> Seen:
+def _observe_array(value: Any, of: str) -> Seen:
     flags = value.flags
     seen = (
         "array",
+        _owner(type(value), of),
         str(value.dtype),
         str(value.dtype.byteorder),
         tuple(map(type, value.shape)) and value.shape,
