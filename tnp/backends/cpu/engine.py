@@ -220,12 +220,9 @@ class CpuBackend:
 
     def run(self, group: Group) -> int:
         shape, steps, outputs = group.shape, group.steps, group.outputs
-        if len(steps) == 1 and len(outputs) == 1 and self._writes_strides(steps[0], outputs[0][1]):
-            if self._is_numpys(steps[0], outputs[0][1], shape) or any(
-                [self._reads_strides(steps[0], a, shape) for a in group.leaves]
-            ):
-                self.stats.interpreted += 1
-                return run_apart(group)
+        if len(steps) == 1 and len(outputs) == 1 and self._is_apart(group, steps[0], outputs[0][1]):
+            self.stats.interpreted += 1
+            return run_apart(group)
         if group.watched:
             group.undone = []
             aliased = _aliased(group)
@@ -272,12 +269,16 @@ class CpuBackend:
             return False
         return not self.fusible(step.prim, step.in_dtypes, a)
 
-    def _writes_strides(self, step: Step, out: Any) -> bool:
-        """Might NumPy's loop compute otherwise if it wrote to `out`, and not to memory of its own?"""
+    def _is_apart(self, group: Group, step: Step, out: Any) -> bool:
+        """Will NumPy run this step, by a loop that might compute otherwise if it wrote to `out`, not to fresh memory?"""
         if out.flags.c_contiguous or not isinstance(step.prim, Elementwise) or step.prim.ufunc is None:
             return False
-        codes = tuple([code_of(d) for d in step.in_dtypes])
-        return None in codes or emitted(step.prim.ufunc.__name__, codes) is None
+        codes = [code_of(d) for d in step.in_dtypes]
+        if None not in codes and emitted(step.prim.ufunc.__name__, tuple(codes)) is not None:  # type: ignore[arg-type]
+            return False
+        if self._is_numpys(step, out, group.shape):
+            return True
+        return any([self._reads_strides(step, a, group.shape) for a in group.leaves])
 
     def _is_numpys(self, step: Step, out: Any, shape: tuple[int, ...]) -> bool:
         """Would a kernel do for this step alone what NumPy does, on one thread, and with more ado?"""
