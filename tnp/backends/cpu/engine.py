@@ -270,7 +270,7 @@ class CpuBackend:
         return not self.fusible(step.prim, step.in_dtypes, a)
 
     def _is_apart(self, group: Group, step: Step, out: Any) -> bool:
-        """Will NumPy run this step, by a loop that might compute otherwise if it wrote to `out`, not to fresh memory?"""
+        """Will NumPy run this step, by a loop that might compute otherwise if it wrote to `out`, not to its own?"""
         if out.flags.c_contiguous or not isinstance(step.prim, Elementwise) or step.prim.ufunc is None:
             return False
         codes = [code_of(d) for d in step.in_dtypes]
