@@ -43,7 +43,7 @@ class Operator:
 
 def binary(op, a, b):
     """``a op b`` where `a` is a tnp array: recorded, or NumPy's method decides what it can take."""
-    if not temporaries.alike(a, b):
+    if not temporaries.alike(a, b) or (op.name == "mul" and temporaries.is_complex(b)):
         kept = temporaries.over(op, a, b, (getrefcount(a), getrefcount(b)))
         if kept is not None:
             return inplace(op, kept, b if kept is a else a)
@@ -57,6 +57,8 @@ def binary(op, a, b):
 
 def reflected(op, a, b):
     """``b op a`` where `a` is a tnp array, and `b` did not know what to do."""
+    if type(b) is complex and op.name == "mul" and temporaries.is_over(a, getrefcount(a)):
+        return inplace(op, a, b)
     if op.prim is not None:
         r = bind.elementwise(op.prim, (b, a))
         if r is not None:

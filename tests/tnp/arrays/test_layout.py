@@ -1,6 +1,7 @@
 """What NumPy shows of an array besides its values: the dtype's own object, strides, flags, the identity of results."""
 
 import numpy
+import pytest
 
 import tnp
 from tests.programs.same import same
@@ -159,3 +160,30 @@ def test_a_result_over_an_unnamed_operand_has_its_order():
     """
     for n in (181, 190):  # 250 KB, 282 KB
         same(text.format(n=n))
+
+
+UNNAMED = {
+    "second": "a * (b + 0)",
+    "first": "(b + 0) * a",
+    "both": "(a + 0) * (b + 0)",
+    "number first": "(0.1 + 0.7j) * (b + 0)",
+    "number last": "(b + 0) * (0.1 + 0.7j)",
+    "NumPy's number": "np.complex128(0.1 + 0.7j) * (b + 0)",
+    "real numbers": "a.real * (b + 0)",
+    "named": "a * c",
+    "named, number first": "(0.1 + 0.7j) * c",
+    "a view": "a * (b + 0)[:]",
+    "half as wide": "a * (b + 0).astype('F')",
+    "small": "a[:100] * (b[:100] + 0)",
+}
+
+
+@pytest.mark.parametrize("product", UNNAMED.values(), ids=UNNAMED.keys())
+def test_the_last_bits_of_a_product_tell_which_operand_had_no_name(product):
+    same(f"""
+    a = np.sin(np.arange(40000) * 1.7) + 1j * np.cos(np.arange(40000) * 2.3)
+    b = np.exp(1j * np.arange(40000.0))
+    c = b + 0
+    z = {product}
+    saw(z)
+    """)
