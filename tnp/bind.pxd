@@ -2,6 +2,7 @@ cimport cython
 cimport numpy as cnp
 from tnp.core.cells cimport Cell, Node, Place, Storage
 from tnp.hot cimport ndarray
+from tnp.lazy cimport graph, lone, warn
 
 cdef class Operand:
     cdef public object array
@@ -12,6 +13,7 @@ cdef class Operand:
     cdef public Py_ssize_t size
 
 cdef dict _loops
+cdef Py_ssize_t RETAIN, GROUP, BIG
 cdef Py_ssize_t _lazy_from, LONE_BELOW
 cdef object _FLOAT, _INT, _COMPLEX, _BOOL, _NDARRAY, _GENERIC, lock
 
@@ -42,5 +44,11 @@ cpdef bint traced(tuple args, object target)
 cpdef object elementwise(object prim, tuple args, object target=*)
 @cython.locals(o=Operand, large=bint, s=Storage)
 cpdef object record_elementwise(object prim, tuple args, object target=*)
-@cython.locals(a=Operand, shape=tuple, leaf=Py_ssize_t, size=Py_ssize_t, nbytes=Py_ssize_t, i=Py_ssize_t, s=Storage, x=ndarray)
+cdef bint _the_same(tuple a, tuple b)
+@cython.locals(known=list, entry=tuple)
+cpdef object find_loop(object prim, tuple types)
+cpdef bint can_warn(object prim, tuple ins, object dtype)
+@cython.locals(a=Operand, shape=tuple, leaf=Py_ssize_t, size=Py_ssize_t, nbytes=Py_ssize_t, i=Py_ssize_t, s=Storage, full=cnp.ndarray, refs=list)
 cdef object _finish(object prim, tuple params, list operands, tuple ins, object dtype, object target)
+@cython.locals(a=Operand, x=ndarray, s=Storage, c=Cell)
+cdef object _record(object prim, tuple params, list operands, tuple refs, tuple ins, object dtype, tuple shape, object order, object where, object target, Py_ssize_t nbytes)

@@ -18,16 +18,19 @@ from tnp.core.cells import Cell, Place, Storage, dropped
 from tnp.core.config import config
 from tnp.core.dtypes import is_number
 from tnp.core.elementwise import PRIMITIVES, QUIET, REDUCTIONS, cast_p, where_p
-from tnp.core.native import address
+from tnp.core.native import COMPILED, address
 from tnp.hot import cell_of, ndarray, new, root
+from tnp.lazy import graph, lone, warn
 from tnp.lazy import phantom as _phantom
-from tnp.lazy.graph import GROUP, pending_readers, record
-from tnp.lazy.lone import BELOW, is_lone, site
+from tnp.lazy.graph import pending_readers
+from tnp.lazy.lone import BELOW
 from tnp.lazy.schedule import Schedule, lock
-from tnp.lazy.warn import asked, before_printing, error_modes, here
+from tnp.lazy.warn import asked, before_printing
 
 PENDING, READERS, MOVED, TRACED, SHARED = 1, 2, 4, 8, 16
 RETAIN = 8  # a result this many times smaller than what it reads does not wait
+GROUP = graph.GROUP  # nodes of one kernel at most; more are run at once
+BIG = 1 << 22  # bytes from which a pending result counts in the memory bound
 
 _NDARRAY = _np.ndarray
 _GENERIC = _np.generic
@@ -39,7 +42,7 @@ _lazy_from = 1 << 62  # elements from which operations are recorded
 backend = CpuBackend()
 schedule = Schedule(backend)
 before_printing(schedule.before_warning)
-_loops: dict[Any, Any] = {}  # (primitive, dtypes) -> these dtypes, and (those of the loop, that of the result) or None
+_loops: dict[Any, Any] = {}  # by primitive: pairs of operands' dtypes and (dtypes of the loop, of the result) or None
 
 
 def is_fast():
@@ -228,7 +231,7 @@ def _size(shape):
 
 def broadcast(a, b):
     """Shape of the result, or None if NumPy has to say that there is none."""
-    if a == b:
+    if a is b or a == b:
         return a
     if len(a) < len(b):
         a, b = b, a
@@ -303,15 +306,17 @@ def _c_ordered(a):
 
 def find_loop(prim, types):
     """Dtypes of NumPy's loop for operands of these dtypes (or int, float, complex); None if it is not numeric."""
-    key = (prim, types)
-    known = _loops.get(key)
-    if known is not None and all([a is b for a, b in zip(known[0], types, strict=True)]):
-        return known[1]  # equal dtypes may differ: metadata, and which object a result's dtype is, follow the operands'
+    known = _loops.get(prim)
+    if known is None:
+        known = _loops[prim] = []
+    for entry in known:
+        if _the_same(entry[0], types):
+            return entry[1]
     found = None
     try:
-        if all(t in _WEAK or is_number(t) for t in types):
+        if all([t in _WEAK or is_number(t) for t in types]):
             *ins, out = prim.ufunc.resolve_dtypes((*types, None))
-            if all(is_number(d) for d in (*ins, out)):
+            if all([is_number(d) for d in (*ins, out)]):
                 found = (tuple(ins), out)
     except (TypeError, ValueError):
         found = None
@@ -319,8 +324,18 @@ def find_loop(prim, types):
         found = None  # negative powers of integers raise, and that depends on the values
     if found is not None and prim.name in ("gcd", "lcm", "ldexp"):
         found = None if found[1].kind in "iu" else found
-    _loops[key] = (types, found)
+    if len(known) > 256:
+        known.clear()
+    known.append((types, found))
     return found
+
+
+def _the_same(a, b):
+    """Are these the same objects? Equal dtypes may differ: metadata, and which object a result's dtype is."""
+    for i in range(len(a)):
+        if a[i] is not b[i]:
+            return False
+    return len(a) == len(b)
 
 
 # ------------------------------------------------------------------------------------------------ traced arrays
@@ -411,8 +426,8 @@ def habit(args):
                 return 0
     if _fast:  # NumPy's own function is not
         return 0
-    place = site()
-    return None if is_lone(place) else place
+    place = lone.site()
+    return None if lone.is_lone(place) else place
 
 
 def _numel(nd):
@@ -441,7 +456,10 @@ def _finish(prim, params, operands, ins, dtype, target):
             refs.append(a.ref)
             s = a.ref if type(a.ref) is Storage else a.ref.storage
             if s.node is None:
-                leaf = max(leaf, s.full.nbytes)
+                full = s.full
+                nbytes = _numel(full) * full.itemsize
+                if nbytes > leaf:
+                    leaf = nbytes
         else:
             d = ins[i]
             huge = type(o) is float and abs(o) > 65504.0 and o - o == 0
@@ -457,11 +475,11 @@ def _finish(prim, params, operands, ins, dtype, target):
         return None
     where = None
     if can_warn(prim, ins, dtype):
-        modes = error_modes()
+        modes = warn.error_modes()
         if modes is None:
             schedule.finish_warners()  # what the program wrote before warns before
             return None
-        where = here(modes)
+        where = warn.here(modes)
     if target is None:
         order = memory_order(operands, ins, shape, prim is where_p)
         if order is False:
@@ -472,21 +490,30 @@ def _finish(prim, params, operands, ins, dtype, target):
             return None
     if _fast and not params and prim.ufunc is not None:
         params = FAST
+    if COMPILED and target is None:  # nothing in it lets another thread run
+        return _record(prim, params, operands, tuple(refs), ins, dtype, shape, order, where, target, nbytes)
     with lock:
-        for o in operands:
-            if type(o) is Operand:
-                a = o
-                x = a.array
-                x._cell.marked |= READERS
-        s = record(prim, params, tuple(refs), ins, dtype, shape, order, where)
-        if target is not None:
-            return renew(target, s)
-        x = new(ndarray)
-        x._cell = Cell(s, PENDING)
-        if s.node.count > GROUP or (nbytes >= BIG and _too_much(s, nbytes)):
-            _force_now(s)
-        if dropped:
-            schedule.finish_dropped()
+        return _record(prim, params, operands, tuple(refs), ins, dtype, shape, order, where, target, nbytes)
+
+
+def _record(prim, params, operands, refs, ins, dtype, shape, order, where, target, nbytes):
+    for o in operands:
+        if type(o) is Operand:
+            a = o
+            x = a.array
+            x._cell.marked |= READERS
+    s = graph.record(prim, params, refs, ins, dtype, shape, order, where)
+    if target is not None:
+        return renew(target, s)
+    c = Cell.__new__(Cell)
+    c.storage, c.marked, c.starts = s, PENDING, None
+    s.live = True
+    x = new(ndarray)
+    x._cell = c
+    if s.node.count > GROUP or (nbytes >= BIG and _too_much(s, nbytes)):
+        _force_now(s)
+    if dropped:
+        schedule.finish_dropped()
     return x
 
 
@@ -554,9 +581,8 @@ def record_cast(x, dtype):
         return None
     if o.size < _lazy_from or o.type.kind == "c" != dtype.kind:
         return None  # dropping imaginary parts has a warning of its own
-    if o.order is not None:
-        if not copied_in_order(look(x)):
-            return None
+    if o.order is not None and not copied_in_order(look(x)):
+        return None
     return _placed(_finish(cast_p, (("dtype", dtype),), [o], (o.type,), dtype, None), place)
 
 
@@ -632,7 +658,6 @@ def _force_now(s):
         raise
 
 
-BIG = 1 << 22  # bytes from which a pending result counts in the memory bound
 _promised: list[Any] = []  # weak references to big pending results, and their bytes
 _waiting = _room = 0  # bytes that these have at most, and that they may have
 
@@ -797,7 +822,9 @@ def run_reduce(ufunc, x, axis, keepdims, dtype):
     else:
         shape = tuple(n for i, n in enumerate(o.shape) if i not in axes)
     with lock:
-        s = record(prim, (("axis", axes), ("keepdims", bool(keepdims))), (o.ref,), (loop,), loop, shape, None, None)
+        s = graph.record(
+            prim, (("axis", axes), ("keepdims", bool(keepdims))), (o.ref,), (loop,), loop, shape, None, None
+        )
         s.live = True
         schedule.force(s)
         full = s.full

@@ -33,10 +33,10 @@ def alike(a, b):
 
 
 def _order(x):
-    s = bind.pending_whole(x)
-    if s is not None:
-        return s.node.order
-    nd = bind.look(x)
+    c = x._cell
+    if x._nd is None and x._place is None and c is not None and c.storage.node is not None:
+        return c.storage.node.order
+    nd = x._nd if x._nd is not None else bind.look(x)
     return None if nd.flags.c_contiguous else nd
 
 

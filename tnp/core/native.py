@@ -1,6 +1,8 @@
 """What the compiled module `_native` does, and how it is done without a compiler."""
 
 import os
+import sys
+from types import CodeType, FrameType
 from typing import Any
 
 __all__ = [
@@ -8,6 +10,7 @@ __all__ = [
     "address",
     "install_buffer",
     "install_new",
+    "point",
     "refuse_concat",
     "set_metaclass",
     "set_type_attribute",
@@ -21,6 +24,7 @@ try:
         address,
         install_buffer,
         install_new,
+        point,
         refuse_concat,
         set_metaclass,
         set_type_attribute,
@@ -56,3 +60,13 @@ except ImportError:
 
     def address(array: Any) -> int:
         return array.__array_interface__["data"][0]
+
+    def point() -> tuple[CodeType, int, dict[str, Any]] | None:
+        """Where the program is: code, instruction and globals of the innermost frame that is not tnp's, or None."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            name = frame.f_globals.get("__name__") or ""
+            if name != "tnp" and not name.startswith("tnp."):
+                return frame.f_code, frame.f_lasti, frame.f_globals
+            frame = frame.f_back
+        return None

@@ -49,20 +49,22 @@ def _walk(targets: list[Storage], fusible: _Fusible) -> tuple[list[Storage], Sto
         for a in reversed(node.args):
             t = type(a)
             if t is Storage:
-                if a.node is not None:
-                    if isinstance(a.node.prim, Reduction) or (
-                        a.node.shape != node.shape and not isinstance(node.prim, Reduction)
+                b = a
+                if b.node is not None:
+                    if type(b.node.prim) is Reduction or (
+                        b.node.shape != node.shape and type(node.prim) is not Reduction
                     ):
-                        return order, a
-                    if a not in seen:
-                        stack.append((a, False))
-                elif not ((a.full.flags.c_contiguous and a.full.shape == node.shape) or lone) and not fusible(
-                    node.prim, node.in_dtypes, a.full
+                        return order, b
+                    if b not in seen:
+                        stack.append((b, False))
+                elif not ((b.full.flags.c_contiguous and b.full.shape == node.shape) or lone) and not fusible(
+                    node.prim, node.in_dtypes, b.full
                 ):
                     return _alone(s, targets)
             elif t is Place:
-                if a.storage.node is not None:
-                    return order, a.storage
+                p = a
+                if p.storage.node is not None:
+                    return order, p.storage
                 nd = view(a)
                 if not lone and not nd.flags.c_contiguous and not fusible(node.prim, node.in_dtypes, nd):
                     return _alone(s, targets)
@@ -70,8 +72,13 @@ def _walk(targets: list[Storage], fusible: _Fusible) -> tuple[list[Storage], Sto
 
 
 def _pending(a: Any) -> bool:
-    t = type(a)
-    return (t is Storage and a.node is not None) or (t is Place and a.storage.node is not None)
+    if type(a) is Storage:
+        s = a
+        return s.node is not None
+    if type(a) is Place:
+        p = a
+        return p.storage.node is not None
+    return False
 
 
 def _alone(s: Storage, targets: list[Storage]) -> tuple[list[Storage], Storage | None]:
@@ -104,7 +111,8 @@ def build(order: list[Storage], outputs: dict[Storage, Any], place: Any = None) 
             if t is Storage:
                 i = index.get(a)
                 if i is None:
-                    leaves.append(a.full)
+                    b = a
+                    leaves.append(b.full)
                     i = index[a] = ~(len(leaves) - 1)
                 args.append(i)
             elif t is Place:
@@ -114,7 +122,10 @@ def build(order: list[Storage], outputs: dict[Storage, Any], place: Any = None) 
                 leaves.append(a)
                 args.append(~(len(leaves) - 1))
         index[s] = len(steps)
-        steps.append(Step(node.prim, tuple(args), node.in_dtypes, node.dtype, node.params))
+        step = Step.__new__(Step)  # field by field: that is C where this is compiled
+        step.prim, step.args, step.in_dtypes = node.prim, tuple(args), node.in_dtypes
+        step.dtype, step.params = node.dtype, node.params
+        steps.append(step)
         if not isinstance(node.prim, Reduction):
             shape = node.shape
     if len(order) == 1 and isinstance(order[0].node.prim, Reduction):

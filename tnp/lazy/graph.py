@@ -60,11 +60,14 @@ def record(
                 warns = True
     # What is used twice is counted twice; but there are no more nodes below than were recorded since the first
     count = min(count, _serial - first + 1)
-    node = Node(prim, params, args, in_dtypes, dtype, shape, order, count, where)
-    node.serial = _serial
-    node.first = first
-    node.warns = warns
-    out = Storage(None, node)
+    node = Node.__new__(Node)  # filled field by field: that is C where this is compiled
+    node.prim, node.params, node.args, node.in_dtypes = prim, params, args, in_dtypes
+    node.dtype, node.shape, node.order, node.count, node.where = dtype, shape, order, count, where
+    node.serial, node.first, node.warns = _serial, first, warns
+    node.site, node.version, node.ran = 0, False, False
+    out = Storage.__new__(Storage)
+    out.full, out.node, out.readers, out.export = None, node, None, None
+    out.live, out.uses = False, 0
     me = weakref.ref(out)
     if where is not None:
         warners.append(me)

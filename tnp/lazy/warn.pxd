@@ -1,4 +1,5 @@
-cdef object _state, _seen_state, _seen_filters, _seen_first, _modes, _snapshot, _show, _show_impl
+cimport cython
+cdef object _state, _seen_state, _seen_filters, _seen_first, _modes, _snapshot, _show, _print
 cdef Py_ssize_t _seen_length
 cdef bint _asks
 
@@ -11,5 +12,5 @@ cdef class Where:
 
 cpdef object error_modes()
 cdef bint _printing()
+@cython.locals(w=Where, place=tuple)
 cpdef object here(object modes)
-cdef bint _ours(dict names)

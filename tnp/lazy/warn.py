@@ -4,15 +4,15 @@ A kernel reports only that something happened. The operations are then run again
 what happened in which of them, and the warnings are given with the line, and in the order, of the program.
 """
 
-import sys
 import warnings
 from collections.abc import Callable
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any
 
 import numpy as np
 
 from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
+from tnp.core.native import point
 
 try:
     from numpy._core.umath import _extobj_contextvar  # private: one lookup of 30 ns instead of 1 us
@@ -60,10 +60,11 @@ class Where:
 
     __slots__ = ("_instruction", "code", "filters", "globals", "modes")
 
-    def __init__(self, frame: FrameType, modes: dict[str, str], filters: list[Any]) -> None:
-        self.code: CodeType = frame.f_code
-        self._instruction, self.globals = frame.f_lasti, frame.f_globals
-        self.modes, self.filters = modes, filters
+    code: CodeType
+    globals: dict[str, Any]
+    modes: dict[str, str]
+    filters: list[Any]
+    _instruction: int
 
     @property
     def line(self) -> int:
@@ -131,17 +132,13 @@ def here(modes: dict[str, str]) -> Where | None:
     """Where the program is: the innermost frame that is not ours."""
     if not _asks:
         return QUIET
-    frame: FrameType | None = sys._getframe()
-    while frame is not None:
-        if not _ours(frame.f_globals):
-            return Where(frame, modes, _snapshot)
-        frame = frame.f_back
-    return QUIET
-
-
-def _ours(names: dict[str, Any]) -> bool:
-    name = names.get("__name__") or ""
-    return name == "tnp" or name.startswith("tnp.")
+    place = point()
+    if place is None:
+        return QUIET
+    w = Where.__new__(Where)
+    w.code, w._instruction, w.globals = place
+    w.modes, w.filters = modes, _snapshot
+    return w
 
 
 # An operation that may set flags, under an error state that ignores them all

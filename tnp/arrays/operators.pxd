@@ -1,0 +1,13 @@
+from tnp cimport bind
+from tnp.arrays cimport temporaries
+
+cdef class Operator:
+    cdef readonly str name
+    cdef readonly object plain
+    cdef readonly object reflected
+    cdef readonly object inplace
+    cdef readonly object prim
+
+cpdef object binary(Operator op, object a, object b)
+cpdef object reflected(Operator op, object a, object b)
+cpdef object unary(Operator op, object a)
