@@ -211,6 +211,9 @@ cdef class Method:  # a method of the array: NumPy's `raw` on small arrays, othe
     def __repr__(self):
         return repr(self.long_way)
 
+    def __reduce__(self):
+        return getattr, (ndarray, self.__name__)
+
 
 cdef object call_method(PyObject *self, PyObject **args, size_t nargsf, PyObject *kwnames):
     cdef Py_ssize_t n = given(nargsf)

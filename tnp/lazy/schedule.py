@@ -99,7 +99,7 @@ class Schedule:
         for s in order:
             if s.node.ran:
                 remember_again(s.node)
-            s.node.ran = True
+            s.node.ran, s.node.where = True, None  # it has warned; the program's globals are not to be held
             if s.node.site:
                 remember(s.node.site, alone)
         settle(outputs)
