@@ -11,7 +11,7 @@ import pytest
 CHECKOUT = Path(__file__).resolve().parents[2]
 PACKAGES = ["tnp", "tnp_autodiff", "tnp_keras", "tnp_dist"]
 SOURCES = sorted(path for package in PACKAGES for path in (CHECKOUT / package).rglob("*.py"))
-HEAVY = {"numba", "llvmlite", "ml_dtypes", "cuda"}
+HEAVY = {"numba", "llvmlite", "ml_dtypes", "cuda", "hashlib"}  # not loaded by `import tnp`
 
 
 def test_import_contracts():
