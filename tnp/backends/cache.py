@@ -112,7 +112,8 @@ class DiskCache:
         try:
             if not os.path.isdir(self.folder):
                 os.makedirs(os.path.dirname(self.folder), exist_ok=True)
-                os.mkdir(self.folder, 0o700)
+                with contextlib.suppress(FileExistsError):  # another thread or process was first
+                    os.mkdir(self.folder, 0o700)
             if not self._trusted():
                 return
             name = os.path.join(self.folder, f".new-{os.getpid()}-{next(_serial)}")

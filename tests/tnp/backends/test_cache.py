@@ -192,6 +192,14 @@ def test_threads_and_processes_at_once(folder):
     assert not wrong
 
 
+def test_another_makes_the_folder_first(folder, monkeypatch):
+    monkeypatch.setattr(os.path, "isdir", lambda path: False)  # as it was when this thread looked
+    os.makedirs(folder, 0o700)
+    disk = DiskCache(folder)
+    disk.put(b"k", b"data")
+    assert disk.get(b"k") == b"data"
+
+
 def test_a_chosen_folder_goes_before_the_environments(monkeypatch, tmp_path):
     monkeypatch.setattr(cache, "_chosen", None)
     monkeypatch.setenv("TNP_CACHE_DIR", str(tmp_path / "environment"))
