@@ -193,8 +193,9 @@ def test_threads_and_processes_at_once(folder):
 
 
 def test_another_makes_the_folder_first(folder, monkeypatch):
-    monkeypatch.setattr(os.path, "isdir", lambda path: False)  # as it was when this thread looked
     os.makedirs(folder, 0o700)
+    isdir = os.path.isdir
+    monkeypatch.setattr(os.path, "isdir", lambda path: path != folder and isdir(path))  # what this thread saw
     disk = DiskCache(folder)
     disk.put(b"k", b"data")
     assert disk.get(b"k") == b"data"
