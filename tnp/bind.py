@@ -24,7 +24,7 @@ from tnp.lazy import graph, lone, warn
 from tnp.lazy import phantom as _phantom
 from tnp.lazy.graph import pending_readers
 from tnp.lazy.lone import BELOW
-from tnp.lazy.schedule import Schedule, lock
+from tnp.lazy.schedule import Schedule, is_same, lock
 from tnp.lazy.warn import asked, before_printing
 
 PENDING, READERS, MOVED, TRACED, SHARED = 1, 2, 4, 8, 16
@@ -599,7 +599,9 @@ def _order_of(x):
         return False
     nd = settle(x) if c.marked & (PENDING | MOVED) or x._nd is None else x._nd
     full = c.storage.full
-    whole = nd is full or (x._base is not None and _same_place(nd, full))  # a view whose base is not known stays one
+    whole = nd is full or (
+        x._base is not None and nd.dtype is full.dtype and is_same(nd, full)
+    )  # a view whose base is not known stays one
     if not whole or not nd.flags.writeable:
         return False
     if 1 in nd.shape and nd.ndim > 1 and nd.strides != _np.empty(nd.shape, nd.dtype).strides:
@@ -607,11 +609,6 @@ def _order_of(x):
     if nd.flags.c_contiguous:
         return None
     return tuple(range(nd.ndim))[::-1] if nd.flags.f_contiguous else False
-
-
-def _same_place(a, b):
-    """Are two arrays that share memory the same part of it, and alike?"""
-    return a.shape == b.shape and a.strides == b.strides and a.dtype is b.dtype and address(a) == address(b)
 
 
 def renew(x, s):

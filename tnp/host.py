@@ -226,14 +226,6 @@ def _release_out(out):
             writable(x)
 
 
-def call_writing(raw, args, kwargs, targets):
-    """`call`, for a function that writes into the arguments at the positions `targets`."""
-    for i in targets:
-        if i < len(args) and isinstance(args[i], ndarray):
-            writable(args[i])
-    return call(raw, args, kwargs)
-
-
 class Wrapped:
     """Has NumPy's object in `_raw`: what NumPy gets in its place."""
 

@@ -33,7 +33,6 @@ class _Sentinel:
 SLOW = _Sentinel("SLOW")
 OWNER = _Sentinel("OWNER")  # the base of an array that owns its memory although its NumPy view is one
 globals()["OWNER"] = OWNER  # Python code wants it too; compiled, the name above is a C variable
-ABSENT = _Sentinel("<no value>")
 
 # Arrays with fewer elements run at once. Zero sends everything through `bind` (an interpreter is active).
 lazy_from = 1 << 62

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 OWNER: Any
-ABSENT: Any
 
 def set_lazy_from(n: int) -> None: ...
 def get_lazy_from() -> int: ...

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Backend, Group, is_flat, part
+from tnp.backends.base import Backend, Group, is_flat, part
 from tnp.core.cells import Node, Place, Storage, dropped
 from tnp.core.elementwise import cast_p
 from tnp.core.native import address
@@ -18,12 +18,11 @@ from tnp.lazy.fusion import build, collect, first_barrier, view
 from tnp.lazy.graph import earlier_warners, pending_readers, reread
 from tnp.lazy.interrupts import Uninterrupted
 from tnp.lazy.lone import is_read_again, remember, remember_again
-from tnp.lazy.warn import KINDS, Where, give, happened
+from tnp.lazy.warn import FLAGS, KINDS, Where, give, happened
 
 lock = threading.RLock()
 if hasattr(os, "register_at_fork"):  # a child must not inherit the lock from a thread that it has not
     os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
-_FLAG = {"divide": DIVIDE, "over": OVERFLOW, "under": UNDERFLOW, "invalid": INVALID}
 
 PIECE = 1 << 16  # elements of a flat group that are replayed at a time
 
@@ -274,7 +273,7 @@ def watched(order: list[Storage]) -> int:
         if s.node.where is not None and not s.node.ran:
             for kind, mode in s.node.where.modes.items():
                 if mode == "warn":
-                    flags |= _FLAG[kind]
+                    flags |= FLAGS[kind]
     return flags
 
 

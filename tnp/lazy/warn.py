@@ -21,7 +21,7 @@ try:
 except ImportError:
     _state = None
 
-_FLAGS = {"divide": DIVIDE, "over": OVERFLOW, "under": UNDERFLOW, "invalid": INVALID}
+FLAGS = {"divide": DIVIDE, "over": OVERFLOW, "under": UNDERFLOW, "invalid": INVALID}
 _KINDS = {"divide by zero": "divide", "overflow": "over", "underflow": "under", "invalid value": "invalid"}
 KINDS = tuple(_KINDS)  # NumPy's words for what happens, in its order
 
@@ -102,7 +102,7 @@ def error_modes() -> dict[str, str] | None:
 
 def asked() -> int:
     """The flags that the present error state does anything about."""
-    return sum(_FLAGS[kind] for kind, mode in np.geterr().items() if mode != "ignore")
+    return sum(FLAGS[kind] for kind, mode in np.geterr().items() if mode != "ignore")
 
 
 def _printing() -> bool:

@@ -4,10 +4,18 @@ import sys
 
 import pytest
 
-from tests.programs import execute
+import tnp
+from tests.programs import engine, execute
 
 
 @pytest.fixture(autouse=True)
 def at_rest():
     with execute.at_rest(sys.stderr):
+        yield
+
+
+@pytest.fixture
+def recorded():
+    """Record operations on arrays of any size."""
+    with engine.recorded(tnp, 1):
         yield

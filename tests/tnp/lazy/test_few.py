@@ -4,7 +4,6 @@ import numpy
 import pytest
 
 import tnp
-from tests.programs import engine
 from tests.programs.same import same
 from tnp import bind
 from tnp.core.cells import Place, Storage
@@ -115,12 +114,6 @@ SESSIONS = {
 @pytest.mark.parametrize("session", SESSIONS)
 def test_session(session):
     same(SESSIONS[session], lazy_from=(None, 1))
-
-
-@pytest.fixture
-def recorded():
-    with engine.recorded(tnp, 1):
-        yield
 
 
 def launched(write):

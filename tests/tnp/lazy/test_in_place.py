@@ -12,7 +12,6 @@ import numpy
 import pytest
 
 import tnp
-from tests.programs import engine
 from tests.programs.same import same
 from tnp import bind
 from tnp.backends.cpu import threads
@@ -226,12 +225,6 @@ SESSIONS = {
 @pytest.mark.parametrize("session", SESSIONS)
 def test_session(session):
     same(SESSIONS[session], lazy_from=(None, 1))
-
-
-@pytest.fixture
-def recorded():
-    with engine.recorded(tnp, 1):
-        yield
 
 
 @pytest.fixture

@@ -566,12 +566,6 @@ def test_rule(rule):
 
 # ------------------------------------------------------------------------------------------------ lifetimes
 @pytest.fixture
-def recorded():
-    with engine.recorded(tnp, 1):
-        yield
-
-
-@pytest.fixture
 def without_collector():
     gc.collect()
     gc.disable()

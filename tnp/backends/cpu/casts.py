@@ -6,7 +6,7 @@ differ outside the range.
 
 from collections.abc import Callable
 
-from tnp.backends.cpu.ir import SCALAR, Code, size_of
+from tnp.backends.cpu.ir import Code, size_of
 
 
 def cast(c: Code, x: str, source: str, target: str) -> str:
@@ -170,8 +170,3 @@ def _float_to_uint64(c: Code, x: str, source: str) -> str:
     high = c.let(f"select {c.reg('b1')} {large}, {c.reg('i8')} {c.splat('i8', str(-(2**63)))}, "
                  f"{c.reg('i8')} zeroinitializer")  # fmt: skip
     return c.let(f"xor {c.reg('i8')} {value}, {high}")
-
-
-def bits_of(code: str) -> str:
-    """The integer code of the same size as a real dtype."""
-    return "i" + SCALAR[code].removeprefix("i") if SCALAR[code][0] == "i" else f"u{size_of(code)}"

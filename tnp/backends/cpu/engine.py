@@ -174,8 +174,8 @@ class CpuBackend:
         self.fast_math = False
         self.compile_ns = COMPILE_NS
         self._entries: dict[Any, list[_Entry]] = {}
-        # By primitive and identity of the loop's dtypes (kept alive here): is it emitted, is it impossible?
-        self._anywhere: dict[Any, tuple[Any, bool, bool]] = {}
+        # By primitive and identity of the loop's dtypes (kept alive here): what `_emission` says
+        self._emissions: dict[Any, tuple[Any, bool, bool]] = {}
         self._layouts: dict[Any, Layout] = {}
         self._waiting: list[Callable[[], object]] = []  # kernels to be compiled in the background
         self._count = self._clock = 0
@@ -195,16 +195,9 @@ class CpuBackend:
     def fusible(self, prim: Primitive, in_dtypes: tuple[Any, ...], operand: np.ndarray[Any, Any]) -> bool:
         if not isinstance(prim, Elementwise) or prim.ufunc is None:
             return True
-        known = self._anywhere.get((prim, id(in_dtypes)))
-        if known is None:
-            codes = [code_of(d) for d in in_dtypes]
-            is_emitted = None not in codes and emitted(prim.ufunc.__name__, tuple(codes)) is not None  # type: ignore
-            known = in_dtypes, is_emitted, None in codes
-            if len(self._anywhere) >= MOST_KERNELS:
-                self._anywhere = {}
-            self._anywhere[prim, id(in_dtypes)] = known
-        if known[1] or known[2]:
-            return known[1]
+        is_emitted, is_impossible = self._emission(prim, in_dtypes)
+        if is_emitted or is_impossible:
+            return is_emitted
         # NumPy's loops choose their arithmetic by strides: only where they would see what a block is
         if operand.ndim == 0:
             return True
@@ -217,6 +210,18 @@ class CpuBackend:
             return not steps
         inner = min(steps, key=abs) if prim.ufunc.nin == 1 else steps[-1]
         return inner == operand.itemsize
+
+    def _emission(self, prim: Elementwise, in_dtypes: tuple[Any, ...]) -> tuple[bool, bool]:
+        """Do kernels have instructions of their own for this loop, and is there a dtype that they cannot hold?"""
+        known = self._emissions.get((prim, id(in_dtypes)))
+        if known is None:
+            codes = [code_of(d) for d in in_dtypes]
+            is_emitted = None not in codes and emitted(prim.ufunc.__name__, tuple(codes)) is not None  # type: ignore
+            known = in_dtypes, is_emitted, None in codes
+            if len(self._emissions) >= MOST_KERNELS:
+                self._emissions = {}
+            self._emissions[prim, id(in_dtypes)] = known
+        return known[1:]
 
     def run(self, group: Group) -> int:
         shape, steps, outputs = group.shape, group.steps, group.outputs
@@ -235,7 +240,7 @@ class CpuBackend:
                 self.stats.interpreted += 1
                 return run_alone(group)
         if len(steps) == 1 and steps[0].prim is cast_p and len(outputs) == 1 and not self.stress and _is_copy(group):
-            copy(group.leaves[0], outputs[0][1])
+            copy(group.leaves[~steps[0].args[0]], outputs[0][1])
             return 0
         operands = group.leaves + [out for _, out in outputs]
         # Dtypes are slow to hash and quick to compare: a group is found by its primitives, then recognised
@@ -273,8 +278,7 @@ class CpuBackend:
         """Will NumPy run this step, by a loop that might compute otherwise if it wrote to `out`, not to its own?"""
         if out.flags.c_contiguous or not isinstance(step.prim, Elementwise) or step.prim.ufunc is None:
             return False
-        codes = [code_of(d) for d in step.in_dtypes]
-        if None not in codes and emitted(step.prim.ufunc.__name__, tuple(codes)) is not None:  # type: ignore[arg-type]
+        if self._emission(step.prim, step.in_dtypes)[0]:
             return False
         if self._is_numpys(step, out, group.shape):
             return True
@@ -438,7 +442,7 @@ class CpuBackend:
 
 def _is_copy(group: Group) -> bool:
     """Is its one step a cast to the same dtype, of memory that lies as the result will?"""
-    a, out = group.leaves[0], group.outputs[0][1]
+    a, out = group.leaves[~group.steps[0].args[0]], group.outputs[0][1]
     if type(a) is not np.ndarray or a.shape != out.shape or not a.dtype == group.steps[0].dtype == out.dtype:
         return False
     return bool(a.flags.c_contiguous and out.flags.c_contiguous and a.size)

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from tnp.backends.base import Group, Step
-from tnp.backends.cpu.engine import CpuBackend
 from tnp.backends.cpu.operations import EMITTERS
 
 from .groups import DTYPES, cast_step, check, hostile, laid_out, numpy_result, primitive, same_bits, step, where_step
@@ -16,13 +15,6 @@ UFUNCS = {
     if isinstance(f, np.ufunc) and f.nout == 1 and f.signature is None and "numpy" in type(f).__module__
 }
 SIZES = (1, 3, 63, 65, 1025)
-
-
-@pytest.fixture(scope="module")
-def engine():
-    backend = CpuBackend(stress=False)
-    backend.compile_ns = 0
-    return backend
 
 
 def signatures(ufunc):

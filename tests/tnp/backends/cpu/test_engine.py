@@ -258,6 +258,12 @@ def test_a_group_without_outputs_runs_for_its_flags(engine, shape):
         assert engine.run(Group(steps, [np.ones(shape), zeros + 1], [], shape)) == 0
 
 
+def test_copy_of_the_second_leaf():
+    leaves = [np.arange(70.0), -np.arange(70.0)]
+    group = Group([cast_step(~1, np.dtype("d"), "d")], leaves, [(0, np.empty(70))], (70,))
+    check(_PLAIN, group)
+
+
 OPERATIONS = [
     np.add,
     np.subtract,

@@ -9,7 +9,6 @@ import pytest
 from tnp.backends.base import Group
 from tnp.backends.cpu import exponential
 from tnp.backends.cpu.compile import compiler
-from tnp.backends.cpu.engine import CpuBackend
 from tnp.backends.cpu.exponential import _LOOP_TYPE, exp_loop
 from tnp.backends.cpu.inner_loops import find_loop
 
@@ -17,13 +16,6 @@ from .groups import check, same_bits, step
 
 FLOAT = np.dtype(float)
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 1e-200, 709.7, 709.8, -708.5, -745.1, -746, 1e308, 512]
-
-
-@pytest.fixture(scope="module")
-def engine():
-    backend = CpuBackend(stress=False)
-    backend.compile_ns = 0
-    return backend
 
 
 def run(x):

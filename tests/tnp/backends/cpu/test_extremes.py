@@ -5,19 +5,11 @@ import pytest
 
 from tnp.backends.base import Group
 from tnp.backends.cpu import extremes
-from tnp.backends.cpu.engine import CpuBackend
 
 from .groups import check, step
 
 PAIRS = [np.maximum, np.minimum, np.fmax, np.fmin]
 CLIP = getattr(np, "_core", np).umath.clip
-
-
-@pytest.fixture(scope="module")
-def engine():
-    backend = CpuBackend(stress=False)
-    backend.compile_ns = 0
-    return backend
 
 
 def zeros(n, seed, dtype="d"):
