@@ -4,6 +4,7 @@ A fused group compiles only its arithmetic, as segments (see `emit`); a program 
 loops run on a block of up to 1024 elements. The functions here interpret that program:
 
     i64 run(args, row0, row1, first, last)    a whole elementwise kernel; returns the floating-point flags
+    i64 strided(args, row0, row1, first, last)    the same for a kernel whose one segment goes from row to row itself
     i64 guarded(args, found, watched, first, last)    the same for results that replace what they are made from
     i64 workspace(args)                       bytes that `start` needs, 64-byte aligned
     void start(work, args)                    once per thread: addresses; clears the floating-point status
@@ -24,6 +25,9 @@ strides. The program: the numbers named below, then OPERAND_SLOTS for each opera
 scratch memory, and INSTRUCTION_SLOTS for each instruction.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from tnp.backends.cpu.ir import Code
 
 # Slots of the program
@@ -39,7 +43,7 @@ SEGMENT, NUMPY_LOOP = 0, 1
 SEEN, SAVED, STATUS, CALL_COUNT, CALL_POINTERS, CALL_STEPS, PLACES = 0, 1, 2, 3, 4, 9, 16
 NO_TAIL = -1
 
-NAMES = ("run", "guarded", "workspace", "start", "row", "block", "finish")
+NAMES = ("run", "strided", "guarded", "workspace", "start", "row", "block", "finish")
 
 
 class _Function:
@@ -157,24 +161,33 @@ def _row() -> str:
     rows, blocks, tails, operands, dims = f.table(2), f.table(0), f.table(1), f.number(OPERANDS), f.number(DIMS)
     shape = c.slot_at("%args", c.let(f"add i64 {operands}, 1"))
     outer = c.let(f"sub i64 {dims}, 1")
-    with c.each(operands) as k:
-        how = f.operand(k, HOW)
-        array = c.let(f"and i1 {c.let(f'icmp ne i64 {how}, {WORK}')}, {c.let(f'icmp ne i64 {how}, {DIRECT}')}")
-        with c.when(array):
-            base = c.let(f"load ptr, ptr {c.slot('%args', c.let(f'add i64 {k}, 1'), 'ptr')}")
-            mine = c.let(f"mul i64 {dims}, {c.let(f'add i64 {k}, 1')}")
-            strides = c.slot_at(shape, mine)
-            c.put_slot(base, rows, k, "ptr")
-            c.put_slot("%r", "%work", CALL_COUNT)
-            with c.each(outer) as n:
-                d = c.let(f"sub i64 {c.let(f'sub i64 {outer}, {n}')}, 1")
-                rest, length = c.slot("%work", CALL_COUNT), c.slot(shape, d)
-                index = c.let(f"urem i64 {rest}, {length}")
-                c.put_slot(c.let(f"udiv i64 {rest}, {length}"), "%work", CALL_COUNT)
-                moved = f.offset(c.slot(rows, k, "ptr"), c.let(f"mul i64 {index}, {c.slot(strides, d)}"))
-                c.put_slot(moved, rows, k, "ptr")
-            for table in (blocks, tails):
-                c.put_slot(c.slot(rows, k, "ptr"), table, k, "ptr")
+
+    @contextmanager
+    def arrays() -> Iterator[str]:
+        with c.each(operands) as k:
+            how = f.operand(k, HOW)
+            array = c.let(f"and i1 {c.let(f'icmp ne i64 {how}, {WORK}')}, {c.let(f'icmp ne i64 {how}, {DIRECT}')}")
+            with c.when(array):
+                yield k
+
+    with arrays() as k:
+        address = c.let(f"load ptr, ptr {c.slot('%args', c.let(f'add i64 {k}, 1'), 'ptr')}")
+        c.put_slot(address, rows, k, "ptr")
+    c.put_slot("%r", "%work", CALL_COUNT)
+    with c.each(outer) as n:
+        d = c.let(f"sub i64 {c.let(f'sub i64 {outer}, {n}')}, 1")
+        rest, length = c.slot("%work", CALL_COUNT), c.slot(shape, d)
+        quotient = c.let(f"udiv i64 {rest}, {length}")
+        c.put_slot(quotient, "%work", CALL_COUNT)
+        index = c.let(f"sub i64 {rest}, {c.let(f'mul i64 {quotient}, {length}')}")
+        with arrays() as k:
+            following = c.let(f"add i64 {k}, 1")
+            strides = c.slot_at(shape, c.let(f"mul i64 {dims}, {following}"))
+            moved = f.offset(c.slot(rows, k, "ptr"), c.let(f"mul i64 {index}, {c.slot(strides, d)}"))
+            c.put_slot(moved, rows, k, "ptr")
+    with arrays() as k:
+        for table in (blocks, tails):
+            c.put_slot(c.slot(rows, k, "ptr"), table, k, "ptr")
     return f.end()
 
 
@@ -284,6 +297,33 @@ def _run() -> str:
     return f.end(f"i64 {c.let('call i64 @finish(ptr %work, ptr %args)')}")
 
 
+def _strided() -> str:
+    """Plane by plane: the segment advances from row to row, and its last vector of a row overlaps the one before."""
+    f = _Function("i64", "strided", "ptr %args, i64 %r0, i64 %r1, i64 %c0, i64 %c1")
+    c = f.code
+    c.put(f" %work = alloca i8, i64 {c.let('call i64 @workspace(ptr %args)')}, align 64")
+    f.call("start", "ptr %work", "ptr %args")
+    operands, dims, places = f.number(OPERANDS), f.number(DIMS), f.table(0)
+    shape = c.slot_at("%args", c.let(f"add i64 {operands}, 1"))
+    across = c.let(f"sub i64 {dims}, 2")
+    steps = c.slot_at(shape, c.let(f"add i64 {dims}, {across}"))  # those of the operands are `dims` slots apart
+    length = c.slot(shape, across)
+    function = c.let(f"add i64 {c.let(f'mul i64 {operands}, {OPERAND_SLOTS}')}, {HEADER + FUNCTION}")
+    segment = c.slot(f.program, function, "ptr")
+    first = c.let(f"udiv i64 %r0, {length}")
+    last = c.let(f"udiv i64 {c.let('sub i64 %r1, 1')}, {length}")
+    with c.each(c.let(f"sub i64 {c.let(f'add i64 {last}, 1')}, {first}")) as n:
+        begin = c.let(f"mul i64 {c.let(f'add i64 {first}, {n}')}, {length}")
+        end = c.let(f"add i64 {begin}, {length}")
+        begin = c.let(f"select i1 {c.let(f'icmp slt i64 {begin}, %r0')}, i64 %r0, i64 {begin}")
+        end = c.let(f"select i1 {c.let(f'icmp slt i64 {end}, %r1')}, i64 {end}, i64 %r1")
+        f.call("row", "ptr %work", "ptr %args", f"i64 {begin}")
+        count = c.let(f"sub i64 {end}, {begin}")
+        numbers = f"i64 {dims}, i64 {count}, i64 %c0, i64 %c1"
+        c.put(f" call void {segment}(ptr {places}, ptr {steps}, {numbers}) strictfp")
+    return f.end(f"i64 {c.let('call i64 @finish(ptr %work, ptr %args)')}")
+
+
 def _guarded() -> str:
     f = _Function("i64", "guarded", "ptr %args, ptr %found, i64 %watched, i64 %first, i64 %last")
     c = f.code
@@ -325,4 +365,5 @@ def _guarded() -> str:
 def module_text() -> str:
     """IR of the functions; they call `copy` and `pad` of `helpers`."""
     declared = "declare void @llvm.x86.sse.stmxcsr(ptr)\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)\n"
-    return declared + _keep_flags() + _workspace() + _start() + _finish() + _row() + _block() + _run() + _guarded()
+    parts = _keep_flags, _workspace, _start, _finish, _row, _block, _run, _strided, _guarded
+    return declared + "".join(part() for part in parts)

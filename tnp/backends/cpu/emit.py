@@ -4,12 +4,18 @@ Nodes are put into segments: a segment is one function, ``void seg<n>(places, fr
 from ... to-1 (whole vectors) and keeps values in registers; between segments run the NumPy loops, on scratch memory
 of one block a value. ``places`` is the driver's table of addresses.
 
+A program of one segment may go from row to row itself (`Program.strided`): ``void seg0(places, steps, dims, count,
+from, to)`` runs over these columns of ``count`` rows, the first of which begin at ``places``; ``steps[k * dims]`` leads
+from a row of operand k to its next. The last vector of a row ends where the row does, so it does some elements of the
+vector before again. They get the same values and raise the same flags, unless a result replaces what it is made from:
+such programs are not made so.
+
 Another kind of kernel (a reduction) makes a `Program` whose wanted steps are outputs reached as SCRATCH, compiles its
 `text`, and calls the driver's start, row, block and finish from its own function: `driver` says how.
 """
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from tnp.backends.cpu import casts, driver
 from tnp.backends.cpu.inner_loops import BLOCK, find_loop
@@ -34,6 +40,9 @@ class Program:
         The last dimension makes the rows. Otherwise there is one row: all elements in order.
     register_bytes : int
         Of the machine's vector registers.
+    lanes : int
+        A power of two that is at most the length of a row: vectors must not be wider for the program to be `strided`.
+        0: it shall not be.
 
     Attributes
     ----------
@@ -41,9 +50,10 @@ class Program:
         A module with the functions `names`.
     blocked : bool
         False: one segment does it all, whatever the number of elements.
+    strided : bool
     """
 
-    def __init__(self, plan: Plan, dims: int, by_rows: bool, register_bytes: int) -> None:
+    def __init__(self, plan: Plan, dims: int, by_rows: bool, register_bytes: int, lanes: int = 0) -> None:
         self.plan, self.dims, self.by_rows = plan, dims, by_rows
         self.loops = [i for i, n in enumerate(plan.nodes) if n.kind == "loop"]
         self.operands = len(plan.leaf_classes) + len(plan.out_classes)
@@ -51,8 +61,14 @@ class Program:
         self.width = _vector_width(plan, register_bytes)
         self._levels()
         self._slots()
+        moved = {GATHERED, SCRATCH} & set(self.classes)
+        self.strided = lanes > 1 and not (self.loops or self.segments > 1 or self.slot or moved or plan.aliased)
+        if lanes < 8 and any(n.code == "f2" for n in plan.nodes):  # LLVM's strict conversions: not tried on fewer
+            self.strided = False
+        if self.strided:
+            self.width = min(self.width, lanes)
         self.text, self.names = self._segments(register_bytes)
-        self.blocked = bool(self.loops) or self.segments > 1 or bool({GATHERED, SCRATCH} & set(self.classes))
+        self.blocked = bool(self.loops) or self.segments > 1 or bool(moved)
 
     @property
     def classes(self) -> list[str]:
@@ -139,8 +155,9 @@ class Program:
                 names.append(self.segment_of[s])
                 declared |= code.declared
                 bits = 8 * register_bytes
+                given = "ptr %steps, i64 %dims, i64 %count, " if self.strided else ""
                 texts.append(
-                    f"define void @{names[-1]}(ptr %places, i64 %from, i64 %to) strictfp "
+                    f"define void @{names[-1]}(ptr %places, {given}i64 %from, i64 %to) strictfp "
                     f'"prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}" {{\nentry:\n'
                     + "\n".join(code.lines) + "\n}\n"
                 )  # fmt: skip
@@ -167,17 +184,23 @@ class Program:
             return have[i]
 
         operands = [a for i in mine for a in nodes[i].args]
-        for i in dict.fromkeys(operands + mine + stores):  # before the loop
-            if nodes[i].const:
+        needed = list(dict.fromkeys(operands + mine + stores))
+        constants = [i for i in needed if nodes[i].const]
+        places = [self.place(i) for i in needed if not nodes[i].const and i not in mine]
+        places += [self.out_of[i] for i in stores] + [self.place(i) for i in mine if i in self.slot]
+        if self.strided:
+            for i in filter(self._is_fixed, constants):
                 constant(i)
-            elif i not in mine:
-                base(self.place(i))
-        for i in stores:
-            base(self.out_of[i])
-        for i in mine:
-            if i in self.slot:
-                base(self.place(i))
-        c.put(" br label %loop\nloop:\n %j = phi i64 [ %from, %entry ], [ %next, %loop ]")
+            rows = [k for k, how in enumerate(self.plan.leaf_classes) if how == ROW]
+            advance = self._begin_row(c, dict.fromkeys(rows + places), bases)
+        for i in constants:
+            constant(i)
+        for place in places:
+            base(place)
+        if self.strided:
+            c.put(" br label %loop\nloop:\n %j = phi i64 [ %start, %row ], [ %next, %loop ]")
+        else:
+            c.put(" br label %loop\nloop:\n %j = phi i64 [ %from, %entry ], [ %next, %loop ]")
 
         def value(i: int) -> str:
             if i not in have:
@@ -197,9 +220,45 @@ class Program:
                 c.store(have[i], c.at(base(self.place(i)), "%j", code), code, min(64, self.width * size_of(code)))
         for i in stores:
             c.store(have[i], c.at(base(self.out_of[i]), "%j", nodes[i].code), nodes[i].code)
-        c.put(f" %next = add i64 %j, {c.width}\n %more = icmp ult i64 %next, %to")
-        c.put(" br i1 %more, label %loop, label %done\ndone:\n ret void")
+        if self.strided:
+            advance()
+        else:
+            c.put(f" %next = add i64 %j, {c.width}\n %more = icmp ult i64 %next, %to")
+            c.put(" br i1 %more, label %loop, label %done\ndone:\n ret void")
         return c
+
+    def _is_fixed(self, i: int) -> bool:
+        """Is this constant the same for all rows?"""
+        node = self.plan.nodes[i]
+        return (
+            self.plan.leaf_classes[node.leaf] == SCALAR if node.kind == "leaf" else all(map(self._is_fixed, node.args))
+        )
+
+    def _begin_row(self, c: Code, places: Iterable[int], bases: dict[int, str]) -> Callable[[], None]:
+        """The loop over rows; what it returns ends the loops. Fills `bases` with the addresses of a row."""
+        ends = []
+        c.put(f" %last = sub i64 %to, {c.width}\n %narrow = icmp slt i64 %last, %from")
+        c.put(" %start = select i1 %narrow, i64 %last, i64 %from")  # of columns: there is room, before them
+        heads = []
+        for place in places:
+            first = c.slot("%places", place, "ptr")
+            step = c.slot("%steps", c.let(f"mul i64 %dims, {place}"))
+            bases[place], following = c.name("row"), c.name("row")
+            heads.append(f" {bases[place]} = phi ptr [ {first}, %entry ], [ {following}, %end ]")
+            ends.append(f" {following} = getelementptr i8, ptr {bases[place]}, i64 {step}")
+        c.put(" br label %row\nrow:\n %r = phi i64 [ 0, %entry ], [ %below, %end ]")
+        for head in heads:
+            c.put(head)
+
+        def advance() -> None:
+            c.put(f" %after = add i64 %j, {c.width}\n %beyond = icmp sgt i64 %after, %last")
+            c.put(" %next = select i1 %beyond, i64 %last, i64 %after\n %more = icmp slt i64 %j, %last")
+            c.put(" br i1 %more, label %loop, label %end\nend:\n %below = add i64 %r, 1")
+            for end in ends:
+                c.put(end)
+            c.put(" %again = icmp slt i64 %below, %count\n br i1 %again, label %row, label %done\ndone:\n ret void")
+
+        return advance
 
     def _value(self, c: Code, node: Node, values: list[str]) -> str:
         codes = tuple(self.plan.nodes[a].code for a in node.args)

@@ -28,6 +28,7 @@ from tnp.backends.cpu.plan import Node, Plan, Unplannable
 from tnp.backends.cpu.reach import GATHERED, SCALAR, SCRATCH, UNIT
 from tnp.backends.cpu.stats import Launches, Stats
 from tnp.core.config import Config
+from tnp.core.native import address
 from tnp.core.primitive import Elementwise, Primitive, Reduction, cast_p
 
 MOST_KERNELS = 2000
@@ -54,7 +55,7 @@ class Kernel:
         self.code, self.blocked = code, program.blocked
         self.slots = program.slots({**common_functions().addresses, **code.addresses})
         self.slots_at = self.slots.buffer_info()[0]
-        self.run = _RUN_TYPE(common_functions().addresses["run"])
+        self.run = _RUN_TYPE(common_functions().addresses["strided" if program.strided else "run"])
         self.guarded = _RUN_TYPE(common_functions().addresses["guarded"])
         self.struct = Struct(f"{1 + program.operands + program.dims * (1 + program.operands)}q")
         done = [n for n in plan.nodes if n.kind != "leaf"]
@@ -96,9 +97,23 @@ class _Entry:
         Moment of its last use.
     guarded : bool
         Its kernels compute outputs that lie on a leaf into scratch.
+    emitted : bool or None
+        Kernels do all its steps themselves; not known before somebody asked.
     """
 
-    __slots__ = ("details", "guarded", "hopeless", "kernels", "ns", "ordered", "recipe", "reduction", "spent", "used")
+    __slots__ = (
+        "details",
+        "emitted",
+        "guarded",
+        "hopeless",
+        "kernels",
+        "ns",
+        "ordered",
+        "recipe",
+        "reduction",
+        "spent",
+        "used",
+    )
 
     def __init__(self, details: list[Any], group: Group) -> None:
         self.details = details
@@ -107,6 +122,7 @@ class _Entry:
         self.hopeless, self.guarded, self.spent = False, False, 0.0
         self.ordered: dict[frozenset[int], float] = {}
         self.used = 0
+        self.emitted: bool | None = None
         self.recipe: Recipe | None = None
         self.ns = sum(1.0 if s.prim.ufunc is None or s.prim.ufunc.__name__ in _CHEAP else 5.0 for s in group.steps)  # type: ignore
 
@@ -132,12 +148,14 @@ class _Order:
         self.key = aliased
         self.leaves = [(a.dtype, h) for a, h in zip(operands[:leaves], how, strict=False)]
         self.outputs = [(i, out.dtype, h) for (i, out), h in zip(group.outputs, how[leaves:], strict=True)]
-        self.dims, self.by_rows = (len(layout.shape), layout.by_rows) if layout else (0, False)
+        self.dims, self.by_rows, self.lanes = 0, False, 0
+        if layout:
+            self.dims, self.by_rows, self.lanes = len(layout.shape), layout.by_rows, layout.lanes
 
     def program(self) -> Program:
         width = compiler().register_bytes
         plan = Plan(self.steps, self.leaves, self.outputs, self.aliased, width if self.fast else 0)
-        return Program(plan, self.dims, self.by_rows, width)
+        return Program(plan, self.dims, self.by_rows, width, self.lanes)
 
 
 _CHEAP = {name for name, _ in EMITTERS}
@@ -310,14 +328,26 @@ class CpuBackend:
             if len(self._layouts) >= MOST_KERNELS:
                 self._layouts = {}
             self._layouts[key] = layout
-        size = layout.rows * layout.columns
-        details = [*map(_details_of, group.steps), *(a.dtype for a in operands), *layout.classes]
-        details += [len(layout.shape), layout.by_rows, _fast_steps(group.steps), *(i for i, _ in group.outputs)]
-        entry = self._entry(prims, details, group)
-        kernel = self.kernel(entry, group, operands, layout, size)
+        walk, entry = layout, None
+        if layout.strided is not None and not _aliased(group):
+            walk = layout.strided
+            entry = self._strided_entry(prims, group, operands, walk)
+            if entry.emitted is None:
+                entry.emitted = all(map(_is_emitted, group.steps))
+        if entry is None or not entry.emitted:
+            walk = layout
+            entry = self._strided_entry(prims, group, operands, walk)
+        size = walk.rows * walk.columns
+        kernel = self.kernel(entry, group, operands, walk, size)
         if kernel is None:
             return self._interpret(entry, group, size, False)
-        return self.launch(kernel, kernel.arguments(operands, layout.numbers), layout.rows, layout.columns, kernel.run)
+        return self.launch(kernel, kernel.arguments(operands, walk.numbers), walk.rows, walk.columns, kernel.run)
+
+    def _strided_entry(self, prims: tuple[Primitive, ...], group: Group, operands: list[Any], layout: Layout) -> _Entry:
+        details: list[Any] = [*map(_details_of, group.steps), *(a.dtype for a in operands), *layout.classes]
+        details += [len(layout.shape), layout.by_rows, layout.lanes]
+        details += [_fast_steps(group.steps), *(i for i, _ in group.outputs)]
+        return self._entry(prims, details, group)
 
     def held_kernels(self) -> int:
         """Compiled kernels in memory, those of reductions apart."""
@@ -448,6 +478,16 @@ def _is_copy(group: Group) -> bool:
     return bool(a.flags.c_contiguous and out.flags.c_contiguous and a.size)
 
 
+def _is_emitted(step: Step) -> bool:
+    """Does a kernel do this step itself, whatever its operands are like?"""
+    prim = step.prim
+    if prim is cast_p:
+        return True
+    codes = tuple(map(code_of, step.in_dtypes))
+    name = prim.name if prim.ufunc is None else prim.ufunc.__name__  # type: ignore
+    return None not in codes and emitted(name, codes) is not None  # type: ignore
+
+
 def _fast_steps(steps: list[Step]) -> list[bool]:
     return [s.params is FAST for s in steps]
 
@@ -475,8 +515,8 @@ SUPPORTED = _supported()
 
 def _aliased(group: Group) -> frozenset[int]:
     """The outputs that are the same place as a leaf."""
-    places = {_address(a) for a in group.leaves if isinstance(a, np.ndarray)}
-    return frozenset(o for o, (_, out) in enumerate(group.outputs) if _address(out) in places)
+    places = {address(a) for a in group.leaves if isinstance(a, np.ndarray)}
+    return frozenset([o for o, (_, out) in enumerate(group.outputs) if address(out) in places])
 
 
 def _chunks(rows: int, columns: int, ns: float, stress: bool) -> list[tuple[int, int, int, int]]:

@@ -68,6 +68,19 @@ def run_elementwise(engine: CpuBackend) -> None:
             check(engine, Group(steps, [hostile(dtype, SIZE)], [(0, out)], (SIZE,)), f"{dtype} to {target}")
 
 
+def run_rows(engine: CpuBackend) -> None:
+    """Sums of narrow windows and all casts of them: vectors of four elements, and of eight where there are halves."""
+    for source in DTYPES:
+        say(f"rows of {source}")
+        halves = source == np.float16
+        n = 9 if halves else 5
+        whole = hostile(source, 6 * (n + 1)).reshape(6, n + 1)
+        steps = [step(np.logical_or if source.kind == "b" else np.add, (~0, ~1), (source, source))]
+        steps += [cast_step(0, source, t) for t in DTYPES if t != np.uint32 and (halves or t != np.float16)]
+        outputs = [(i, np.empty((5, n + 2), s.dtype)[:, 1:-1]) for i, s in enumerate(steps)]
+        check(engine, Group(steps, [whole[:-1, :-1], whole[1:, 1:]], outputs, (5, n)), str(source))
+
+
 def run_reductions(engine: CpuBackend) -> None:
     """Of a sum of two arrays, whole, along rows and along columns."""
     for name in FOLDED:
@@ -109,6 +122,7 @@ def main() -> None:
     engine = CpuBackend(stress=True)
     engine.compile_ns = 0
     run_elementwise(engine)
+    run_rows(engine)
     run_reductions(engine)
     assert len(texts) > 300
     for cpu in sys.argv[2:]:
