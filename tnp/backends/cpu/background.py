@@ -1,6 +1,5 @@
 """One thread that compiles what turned out to run often. It starts with the first job and never delays anybody."""
 
-import atexit
 import os
 import threading
 from collections.abc import Callable
@@ -33,7 +32,7 @@ def finish() -> None:
         thread.join()
 
 
-def _at_exit() -> None:
+def close() -> None:
     """Let the running job end (the compiler must not be destroyed under it); drop the others."""
     while not _queue.empty():
         _queue.get()
@@ -45,6 +44,5 @@ def _after_fork() -> None:
     _queue, _thread = SimpleQueue(), None
 
 
-atexit.register(_at_exit)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, overload
 
 from tnp.backends import cache as disk
-from tnp.backends.cpu import driver, helpers
+from tnp.backends.cpu import background, driver, helpers
 
 if TYPE_CHECKING:
     from llvmlite import binding as llvm
@@ -27,6 +27,7 @@ _alive: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()  #
 @atexit.register
 def _let_go() -> None:
     """Leave the code in place as the process ends: llvmlite's own finalizers may find llvmlite gone."""
+    background.close()  # nothing is compiled from here on
     for tracker in list(_alive.values()):
         tracker.detach()
 
