@@ -14,7 +14,10 @@ from setuptools import Extension, setup
 COMPILED = [
     "tnp/backends/base.py",
     "tnp/backends/cpu/engine.py",
+    "tnp/backends/cpu/kernel.py",
     "tnp/backends/cpu/memory.py",
+    "tnp/backends/cpu/windows.py",
+    "tnp/backends/cpu/_calls.pyx",
     "tnp/core/cells.py",
     "tnp/core/_native.pyx",
     "tnp/hot.py",

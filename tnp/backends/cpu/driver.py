@@ -5,6 +5,7 @@ loops run on a block of up to 1024 elements. The functions here interpret that p
 
     i64 run(args, row0, row1, first, last)    a whole elementwise kernel; returns the floating-point flags
     i64 strided(args, row0, row1, first, last)    the same for a kernel whose one segment goes from row to row itself
+    i64 replacing(args, report, row0, row1, slab)    the same for results that replace leaves, some rows at a time
     i64 guarded(args, found, watched, first, last)    the same for results that replace what they are made from
     i64 workspace(args)                       bytes that `start` needs, 64-byte aligned
     void start(work, args)                    once per thread: addresses; clears the floating-point status
@@ -43,7 +44,7 @@ SEGMENT, NUMPY_LOOP = 0, 1
 SEEN, SAVED, STATUS, CALL_COUNT, CALL_POINTERS, CALL_STEPS, PLACES = 0, 1, 2, 3, 4, 9, 16
 NO_TAIL = -1
 
-NAMES = ("run", "strided", "guarded", "workspace", "start", "row", "block", "finish")
+NAMES = ("run", "strided", "replacing", "guarded", "workspace", "start", "row", "block", "finish")
 
 
 class _Function:
@@ -297,30 +298,128 @@ def _run() -> str:
     return f.end(f"i64 {c.let('call i64 @finish(ptr %work, ptr %args)')}")
 
 
+class _Rows:
+    """What functions over rows know: `steps` are those of operands from row to row, `dims` slots apart."""
+
+    def __init__(self, f: _Function) -> None:
+        c = f.code
+        self.f, operands = f, f.number(OPERANDS)
+        self.dims = f.number(DIMS)
+        shape = c.slot_at("%args", c.let(f"add i64 {operands}, 1"))
+        self.columns = c.slot(shape, c.let(f"sub i64 {self.dims}, 1"))
+        across = c.let(f"sub i64 {self.dims}, 2")
+        self.steps = c.slot_at(shape, c.let(f"add i64 {self.dims}, {across}"))
+        self.length = c.slot(shape, across)
+        function = c.let(f"add i64 {c.let(f'mul i64 {operands}, {OPERAND_SLOTS}')}, {HEADER + FUNCTION}")
+        self.segment = c.slot(f.program, function, "ptr")
+
+    def step(self, k: str) -> str:
+        return self.f.code.slot(self.steps, self.f.code.let(f"mul i64 {self.dims}, {k}"))
+
+    @contextmanager
+    def planes(self, row0: str, row1: str) -> Iterator[tuple[str, str]]:
+        """Rows that lie evenly: the first of them, to which the places are set, and how many."""
+        c, length = self.f.code, self.length
+        first = c.let(f"udiv i64 {row0}, {length}")
+        last = c.let(f"udiv i64 {c.let(f'sub i64 {row1}, 1')}, {length}")
+        with c.each(c.let(f"sub i64 {c.let(f'add i64 {last}, 1')}, {first}")) as n:
+            begin = c.let(f"mul i64 {c.let(f'add i64 {first}, {n}')}, {length}")
+            end = c.let(f"add i64 {begin}, {length}")
+            begin = c.let(f"select i1 {c.let(f'icmp slt i64 {begin}, {row0}')}, i64 {row0}, i64 {begin}")
+            end = c.let(f"select i1 {c.let(f'icmp slt i64 {end}, {row1}')}, i64 {end}, i64 {row1}")
+            self.f.call("row", "ptr %work", "ptr %args", f"i64 {begin}")
+            yield begin, c.let(f"sub i64 {end}, {begin}")
+
+
 def _strided() -> str:
     """Plane by plane: the segment advances from row to row, and its last vector of a row overlaps the one before."""
     f = _Function("i64", "strided", "ptr %args, i64 %r0, i64 %r1, i64 %c0, i64 %c1")
     c = f.code
     c.put(f" %work = alloca i8, i64 {c.let('call i64 @workspace(ptr %args)')}, align 64")
     f.call("start", "ptr %work", "ptr %args")
-    operands, dims, places = f.number(OPERANDS), f.number(DIMS), f.table(0)
-    shape = c.slot_at("%args", c.let(f"add i64 {operands}, 1"))
-    across = c.let(f"sub i64 {dims}, 2")
-    steps = c.slot_at(shape, c.let(f"add i64 {dims}, {across}"))  # those of the operands are `dims` slots apart
-    length = c.slot(shape, across)
-    function = c.let(f"add i64 {c.let(f'mul i64 {operands}, {OPERAND_SLOTS}')}, {HEADER + FUNCTION}")
-    segment = c.slot(f.program, function, "ptr")
-    first = c.let(f"udiv i64 %r0, {length}")
-    last = c.let(f"udiv i64 {c.let('sub i64 %r1, 1')}, {length}")
-    with c.each(c.let(f"sub i64 {c.let(f'add i64 {last}, 1')}, {first}")) as n:
-        begin = c.let(f"mul i64 {c.let(f'add i64 {first}, {n}')}, {length}")
-        end = c.let(f"add i64 {begin}, {length}")
-        begin = c.let(f"select i1 {c.let(f'icmp slt i64 {begin}, %r0')}, i64 %r0, i64 {begin}")
-        end = c.let(f"select i1 {c.let(f'icmp slt i64 {end}, %r1')}, i64 {end}, i64 %r1")
-        f.call("row", "ptr %work", "ptr %args", f"i64 {begin}")
-        count = c.let(f"sub i64 {end}, {begin}")
-        numbers = f"i64 {dims}, i64 {count}, i64 %c0, i64 %c1"
-        c.put(f" call void {segment}(ptr {places}, ptr {steps}, {numbers}) strictfp")
+    rows, places = _Rows(f), f.table(0)
+    with rows.planes("%r0", "%r1") as (_, count):
+        numbers = f"i64 {rows.dims}, i64 {count}, i64 %c0, i64 %c1"
+        c.put(f" call void {rows.segment}(ptr {places}, ptr {rows.steps}, {numbers}) strictfp")
+    return f.end(f"i64 {c.let('call i64 @finish(ptr %work, ptr %args)')}")
+
+
+# Slots of a report: flags to watch, and pairs of leaf and output; after these, how many slabs raised such flags and
+# the first row of each
+WATCHED, PAIR_COUNT, PAIRS = 0, 1, 2
+
+
+def _replacing() -> str:
+    """What outputs replace is copied aside, a slab of rows at a time; the segment reads the copy."""
+    f = _Function("i64", "replacing", "ptr %args, ptr %report, i64 %r0, i64 %r1, i64 %slab")
+    c = f.code
+    c.put(f" %work = alloca i8, i64 {c.let('call i64 @workspace(ptr %args)')}, align 64")
+    total, steps = c.let("alloca i64"), c.let(f"alloca i64, i64 {f.number(OPERANDS)}")
+    c.put(f" store i64 0, ptr {total}")
+    f.call("start", "ptr %work", "ptr %args")
+    rows, places = _Rows(f), f.table(0)
+    watched, pairs = c.slot("%report", WATCHED), c.slot("%report", PAIR_COUNT)
+    with c.each(f.number(OPERANDS)) as k:
+        c.put_slot(rows.step(k), steps, k)
+    # One after another: the copies of the pairs, at multiples of 64 bytes
+    all_bytes = c.let("alloca i64")
+    c.put(f" store i64 64, ptr {all_bytes}")
+    copies = c.let(f"alloca i64, i64 {pairs}")
+
+    def pair(p: str, which: int) -> str:
+        return c.slot("%report", c.let(f"add i64 {c.let(f'mul i64 {p}, 2')}, {PAIRS + which}"))
+
+    with c.each(pairs) as p:
+        leaf = pair(p, 0)
+        row_bytes = c.let(f"mul i64 {rows.columns}, {f.operand(leaf, SIZE)}")
+        c.put_slot(row_bytes, steps, leaf)
+        before = c.let(f"load i64, ptr {all_bytes}")
+        c.put_slot(before, copies, p)
+        size = c.let(f"mul i64 {row_bytes}, %slab")
+        size = c.let(f"and i64 {c.let(f'add i64 {size}, 127')}, -64")
+        c.put(f" store i64 {c.let(f'add i64 {before}, {size}')}, ptr {all_bytes}")
+    memory = c.let(f"alloca i8, i64 {c.let(f'load i64, ptr {all_bytes}')}, align 64")
+    found = c.slot_at("%report", c.let(f"add i64 {c.let(f'mul i64 {pairs}, 2')}, {PAIRS}"))
+
+    def move(start: str, begin: str, count: str, back: bool) -> None:
+        """Copy rows of each pair aside, or back."""
+        with c.each(pairs) as p:
+            leaf = pair(p, 0)
+            operand = pair(p, 1) if back else leaf
+            bytes_, step = c.slot(steps, leaf), rows.step(operand)
+            done = c.let(f"mul i64 {c.let(f'sub i64 {begin}, {start}')}, {bytes_}")
+            aside = f.offset(f.offset(memory, c.slot(copies, p)), done)
+            place = c.slot(places, operand, "ptr")
+            with c.each(count) as n:
+                here = f.offset(place, c.let(f"mul i64 {n}, {step}"))
+                there = f.offset(aside, c.let(f"mul i64 {n}, {bytes_}"))
+                to, source = (here, there) if back else (there, here)
+                f.call("copy", f"ptr {to}", f"ptr {source}", f"i64 {bytes_}")
+            if not back:
+                c.put_slot(aside, places, leaf, "ptr")
+
+    size, short = c.let("sub i64 %r1, %r0"), c.let("sub i64 %slab, 1")
+    with c.each(c.let(f"udiv i64 {c.let(f'add i64 {size}, {short}')}, %slab")) as n:
+        start = c.let(f"add i64 %r0, {c.let(f'mul i64 {n}, %slab')}")
+        stop = c.let(f"add i64 {start}, %slab")
+        stop = c.let(f"select i1 {c.let(f'icmp slt i64 {stop}, %r1')}, i64 {stop}, i64 %r1")
+        with rows.planes(start, stop) as (begin, count):
+            move(start, begin, count, False)
+            numbers = f"i64 1, i64 {count}, i64 0, i64 {rows.columns}"
+            c.put(f" call void {rows.segment}(ptr {places}, ptr {steps}, {numbers}) strictfp")
+        f.call("keep_flags", "ptr %work", "ptr %args")
+        seen = c.slot("%work", SEEN)
+        with c.when(c.let(f"icmp ne i64 {c.let(f'and i64 {seen}, {watched}')}, 0")):
+            slabs = c.let(f"add i64 {c.slot(found, 0)}, 1")
+            c.put_slot(slabs, found, 0)
+            c.put_slot(start, found, slabs)
+            with rows.planes(start, stop) as (begin, count):
+                move(start, begin, count, True)
+        with c.when(c.let(f"icmp ne i64 {c.let(f'and i64 {seen}, 63')}, 0")):
+            before = c.let(f"load i64, ptr {total}")
+            c.put(f" store i64 {c.let(f'or i64 {seen}, {before}')}, ptr {total}")
+            _clear_status(c)
+    c.put_slot(c.let(f"load i64, ptr {total}"), "%work", SEEN)
     return f.end(f"i64 {c.let('call i64 @finish(ptr %work, ptr %args)')}")
 
 
@@ -365,5 +464,5 @@ def _guarded() -> str:
 def module_text() -> str:
     """IR of the functions; they call `copy` and `pad` of `helpers`."""
     declared = "declare void @llvm.x86.sse.stmxcsr(ptr)\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)\n"
-    parts = _keep_flags, _workspace, _start, _finish, _row, _block, _run, _strided, _guarded
+    parts = _keep_flags, _workspace, _start, _finish, _row, _block, _run, _strided, _replacing, _guarded
     return declared + "".join(part() for part in parts)

@@ -9,73 +9,34 @@ from collections.abc import Callable
 from functools import partial
 from math import inf, prod
 from operator import attrgetter
-from struct import Struct
 from typing import Any
 
 import numpy as np
 
 from tnp.backends import cache
-from tnp.backends.base import DIVIDE, FAST, INVALID, OVERFLOW, UNDERFLOW, Group, Step
+from tnp.backends.base import FAST, Group, Step
 from tnp.backends.cpu import background, guard, memory, reduce, threads
-from tnp.backends.cpu.compile import Compiled, common_functions, compiler, is_ready
+from tnp.backends.cpu.calls import DATA, signature
+from tnp.backends.cpu.compile import compiler, is_ready
 from tnp.backends.cpu.emit import Program
 from tnp.backends.cpu.extremes import NAMES, positional
 from tnp.backends.cpu.interpret import BLOCKED_FROM, Recipe, copy, run_alone, run_apart
-from tnp.backends.cpu.ir import code_of, size_of
+from tnp.backends.cpu.ir import code_of
+from tnp.backends.cpu.kernel import Kernel, Ready, chunks_of
 from tnp.backends.cpu.layout import CONTIGUOUS_ALIGNED, Layout, layout_of
 from tnp.backends.cpu.operations import EMITTERS, emitted
-from tnp.backends.cpu.plan import Node, Plan, Unplannable
-from tnp.backends.cpu.reach import GATHERED, SCALAR, SCRATCH, UNIT
-from tnp.backends.cpu.stats import Launches, Stats
+from tnp.backends.cpu.plan import Plan, Unplannable
+from tnp.backends.cpu.reach import SCALAR, SCRATCH, UNIT
+from tnp.backends.cpu.stats import Stats
+from tnp.backends.cpu.windows import InPlace, in_place
 from tnp.core.config import Config
 from tnp.core.native import address
 from tnp.core.primitive import Elementwise, Primitive, Reduction, cast_p
 
 MOST_KERNELS = 2000
-ALIGNMENT = 64  # elements; chunks begin at multiples, where NumPy's loops begin a vector
 COMPILE_NS = 10_000_000  # what compiling costs
 LOAD_NS = 2_000_000  # what a kernel from disk costs
 START_NS = 300_000_000  # the compiler's own start
-# Where an array keeps its data pointer, and a NumPy scalar its value: behind the object's header
-DATA = object.__basicsize__
-
-# MXCSR's bits to NumPy's
-_FLAGS = [
-    bool(s & 4) * DIVIDE | bool(s & 8) * OVERFLOW | bool(s & 16) * UNDERFLOW | bool(s & 1) * INVALID for s in range(64)
-]
-
-
-class Kernel:
-    """A compiled program and how to launch it."""
-
-    __slots__ = ("blocked", "code", "counts", "guarded", "ns", "run", "slots", "slots_at", "struct")
-
-    def __init__(self, program: Program, code: Compiled) -> None:
-        plan = program.plan
-        self.code, self.blocked = code, program.blocked
-        self.slots = program.slots({**common_functions().addresses, **code.addresses})
-        self.slots_at = self.slots.buffer_info()[0]
-        self.run = _RUN_TYPE(common_functions().addresses["strided" if program.strided else "run"])
-        self.guarded = _RUN_TYPE(common_functions().addresses["guarded"])
-        self.struct = Struct(f"{1 + program.operands + program.dims * (1 + program.operands)}q")
-        done = [n for n in plan.nodes if n.kind != "leaf"]
-        moved = program.classes.count(GATHERED)
-        self.ns = sum(map(_ns, done)) + 0.15 * program.operands + 1.0 * moved  # per element
-        self.counts = Launches(
-            "_".join(n.ufunc.__name__ if n.ufunc else n.kind for n in done),
-            sum(size_of(n.code) for n in plan.nodes if n.kind == "leaf" and not n.const),
-            sum(size_of(plan.nodes[i].code) for i in plan.stored),
-        )
-
-    def arguments(self, operands: list[Any], numbers: tuple[int, ...] = ()) -> bytes:
-        return self.struct.pack(self.slots_at, *[id(a) + DATA for a in operands], *numbers)
-
-
-def _ns(node: Node) -> float:
-    """Time of a node for an element, roughly."""
-    if node.kind == "loop":
-        return 4.0
-    return 0.8 if node.ufunc in (np.divide, np.sqrt, np.reciprocal) else 0.01 * size_of(node.code)
 
 
 class _Entry:
@@ -161,7 +122,6 @@ class _Order:
 _CHEAP = {name for name, _ in EMITTERS}
 _prim_of = attrgetter("prim")
 _details_of = attrgetter("args", "in_dtypes", "dtype")
-_RUN_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, *[ctypes.c_int64] * 4)
 _NOWHERE: frozenset[int] = frozenset()
 
 
@@ -195,6 +155,7 @@ class CpuBackend:
         # By primitive and identity of the loop's dtypes (kept alive here): what `_emission` says
         self._emissions: dict[Any, tuple[Any, bool, bool]] = {}
         self._layouts: dict[Any, Layout] = {}
+        self._ready: dict[Any, Ready] = {}  # by signature
         self._waiting: list[Callable[[], object]] = []  # kernels to be compiled in the background
         self._count = self._clock = 0
         self._lock = threading.Lock()
@@ -204,6 +165,7 @@ class CpuBackend:
 
     def configure(self, settings: Config) -> None:
         cache.choose(settings.cache_dir)
+        self._ready = {}  # the number of threads may be another
         if settings.math == "fast":
             self.fast_math = True  # for good: what was recorded meanwhile is marked
 
@@ -242,6 +204,15 @@ class CpuBackend:
         return known[1:]
 
     def run(self, group: Group) -> int:
+        key = signature(group)
+        if key is not None:
+            ready = self._ready.get(key)
+            if ready is not None:
+                ready.entry.used = self._clock
+                return ready.run(self.hooks, group)
+        return self._run(group, key)
+
+    def _run(self, group: Group, key: Any) -> int:
         shape, steps, outputs = group.shape, group.steps, group.outputs
         if len(steps) == 1 and len(outputs) == 1 and self._is_apart(group, steps[0], outputs[0][1]):
             self.stats.interpreted += 1
@@ -250,7 +221,7 @@ class CpuBackend:
             group.undone = []
             aliased = _aliased(group)
             if aliased and guard.may_flag(group):
-                return guard.run(self, group, aliased)
+                return guard.run(self, group, aliased, key)
         if len(steps) == 1:
             if len(outputs) == 1 and self._is_numpys(steps[0], outputs[0][1], shape):
                 return run_alone(group)
@@ -269,22 +240,31 @@ class CpuBackend:
             elif isinstance(a, np.generic):
                 details += (a.dtype, SCALAR)
             else:
-                return self._run_strided(group, operands)
-        size = 1
-        for n in shape:
-            size *= n
+                return self._run_strided(group, operands, key)
+        size = prod(shape)
         if not size:
-            return self._run_strided(group, operands)
+            return self._run_strided(group, operands, key)
         details += [i for i, _ in outputs]
         if self.fast_math:
             details.append(_fast_steps(steps))
         entry = self._entry(tuple(map(_prim_of, steps)), details, group)
         kernel = entry.kernels.get(_NOWHERE)
         if kernel is None or kernel.blocked:
-            kernel = self.kernel(entry, group, operands, None, size)
+            kernel = self.kernel(entry, group, operands, None, size, _aliased(group))
             if kernel is None:
                 return self._interpret(entry, group, size, True)
-        return self.launch(kernel, kernel.arguments(operands), 1, size, kernel.run)
+        ready = Ready(kernel, b"", chunks_of(kernel, 1, size, self.stress))
+        return self._remember(key, ready, entry, group).run(self.hooks, group)
+
+    def _remember(self, key: Any, ready: Ready, entry: "_Entry", group: Group) -> Ready:
+        """Run groups like this one in this way, without looking at them more closely, until the settings change."""
+        if key is not None:
+            if len(self._ready) >= MOST_KERNELS:
+                self._ready = {}
+            operands = group.leaves + [out for _, out in group.outputs]
+            ready.entry, ready.kept = entry, (group.steps, [(type(a), a.dtype) for a in operands])
+            self._ready[key] = ready
+        return ready
 
     def _reads_strides(self, step: Step, a: Any, shape: tuple[int, ...]) -> bool:
         """Do NumPy's bits, or flags, come only from a loop that sees this operand as it lies?"""
@@ -314,40 +294,71 @@ class CpuBackend:
         each = 0.5 if prim.ufunc.__name__ in _CHEAP else 4.0
         return threads.num_threads() == 1 or prod(shape) * each < threads.WORTH_NS
 
-    def _run_strided(self, group: Group, operands: list[Any]) -> int:
-        prims = tuple(map(_prim_of, group.steps))
-        key = (prims, group.shape, len(group.leaves), *map(_geometry, operands))
+    def _run_strided(self, group: Group, operands: list[Any], key: Any) -> int:
+        layout = self._layout(group, operands)
+        if layout is None:
+            return int(reduce.run(self, group)) if prod(group.shape) else 0
+        aliased = _aliased(group)
+        flags, entry = self.by_rows(group, operands, aliased, key)
+        if flags is not None:
+            return flags
+        if entry is None:
+            entry = self._strided_entry(group, operands, layout)
+            kernel = self.kernel(entry, group, operands, layout, layout.rows * layout.columns, aliased)
+            if kernel is not None:
+                chunks = chunks_of(kernel, layout.rows, layout.columns, self.stress)
+                ready = Ready(kernel, layout.packed, chunks)
+                return self._remember(key, ready, entry, group).run(self.hooks, group)
+        return self._interpret(entry, group, layout.rows * layout.columns, False)
+
+    def _layout(self, group: Group, operands: list[Any]) -> Layout | None:
+        """How a kernel would walk over the group; None where there is nothing to do, or a reduction."""
+        key = (tuple(map(_prim_of, group.steps)), group.shape, len(group.leaves), *map(_geometry, operands))
         layout = self._layouts.get(key)
         if layout is None:
-            if any(isinstance(p, Reduction) for p in prims):
-                return int(reduce.run(self, group))
-            if not prod(group.shape):
-                return 0
+            if any(isinstance(s.prim, Reduction) for s in group.steps) or not prod(group.shape):
+                return None
             flat = any(positional(s, group.leaves, group.shape) for s in group.steps)
             layout = layout_of(operands, group.shape, flat, len(group.leaves))
             if len(self._layouts) >= MOST_KERNELS:
                 self._layouts = {}
             self._layouts[key] = layout
-        walk, entry = layout, None
-        if layout.strided is not None and not _aliased(group):
-            walk = layout.strided
-            entry = self._strided_entry(prims, group, operands, walk)
-            if entry.emitted is None:
-                entry.emitted = all(map(_is_emitted, group.steps))
-        if entry is None or not entry.emitted:
-            walk = layout
-            entry = self._strided_entry(prims, group, operands, walk)
-        size = walk.rows * walk.columns
-        kernel = self.kernel(entry, group, operands, walk, size)
-        if kernel is None:
-            return self._interpret(entry, group, size, False)
-        return self.launch(kernel, kernel.arguments(operands, walk.numbers), walk.rows, walk.columns, kernel.run)
+        return layout
 
-    def _strided_entry(self, prims: tuple[Primitive, ...], group: Group, operands: list[Any], layout: Layout) -> _Entry:
+    def by_rows(
+        self, group: Group, operands: list[Any], aliased: frozenset[int], key: Any
+    ) -> tuple[int | None, "_Entry | None"]:
+        """Run a group by a kernel that goes from row to row itself.
+
+        Returns the flags, None if there is no such kernel yet; and what is known of the group, None if there can be
+        none.
+        """
+        layout = self._layout(group, operands)
+        walk = layout.strided if layout is not None else None
+        if walk is None:
+            return None, None
+        slabs = in_place(group, walk) if aliased else None
+        if aliased and slabs is None:
+            return None, None
+        entry = self._strided_entry(group, operands, walk)
+        if entry.emitted is None:
+            entry.emitted = all(map(_is_emitted, group.steps))
+        if not entry.emitted:
+            return None, None
+        kernel = self.kernel(entry, group, operands, walk, walk.rows * walk.columns, _NOWHERE)
+        if kernel is None:
+            return None, entry
+        if slabs is None:
+            ready = Ready(kernel, walk.packed, chunks_of(kernel, walk.rows, walk.columns, self.stress))
+        else:
+            ready = InPlace(kernel, walk, *slabs, self.stress)
+        return self._remember(key, ready, entry, group).run(self.hooks, group), entry
+
+    def _strided_entry(self, group: Group, operands: list[Any], layout: Layout) -> _Entry:
         details: list[Any] = [*map(_details_of, group.steps), *(a.dtype for a in operands), *layout.classes]
         details += [len(layout.shape), layout.by_rows, layout.lanes]
         details += [_fast_steps(group.steps), *(i for i, _ in group.outputs)]
-        return self._entry(prims, details, group)
+        return self._entry(tuple(map(_prim_of, group.steps)), details, group)
 
     def held_kernels(self) -> int:
         """Compiled kernels in memory, those of reductions apart."""
@@ -384,11 +395,21 @@ class CpuBackend:
         self._entries = {p: [e for e in bucket if e.used > limit] for p, bucket in self._entries.items()}
         self._entries = {p: bucket for p, bucket in self._entries.items() if bucket}
         self._count = sum(map(len, self._entries.values()))
+        self._ready = {}
 
     def kernel(
-        self, entry: _Entry, group: Group, operands: list[Any], layout: Layout | None, size: int
+        self,
+        entry: _Entry,
+        group: Group,
+        operands: list[Any],
+        layout: Layout | None,
+        size: int,
+        aliased: frozenset[int],
     ) -> Kernel | None:
-        """The group's kernel, if there is one or it pays to compile one now."""
+        """The group's kernel, if there is one or it pays to compile one now.
+
+        `aliased` are the outputs that replace a leaf while the kernel reads it.
+        """
         kernel = entry.kernels.get(_NOWHERE)
         if kernel is not None and not kernel.blocked:  # reads everything before it writes, wherever that is
             return kernel
@@ -398,7 +419,6 @@ class CpuBackend:
             return None
         if not entry.kernels and not self.stress and spent + expected < min(LOAD_NS, self.compile_ns):
             return None
-        aliased = _aliased(group)
         kernel = entry.kernels.get(aliased)
         if kernel is not None:
             return kernel
@@ -445,30 +465,6 @@ class CpuBackend:
             background.submit(self._waiting.pop())
         return flags
 
-    def launch(self, kernel: Kernel, args: bytes, rows: int, columns: int, call: Callable[..., int]) -> int:
-        """``call(args, first row, last row, first column, last column)`` on as many threads as it is worth."""
-        size, counts = rows * columns, kernel.counts
-        counts.launches += 1
-        counts.elements += size
-        began = time.perf_counter() if self.hooks else 0.0
-        if kernel.ns * size > threads.WORTH_NS or self.stress:
-            found = [0]
-
-            def chunk(c: tuple[int, int, int, int]) -> None:
-                found.append(call(args, *c))
-
-            threads.run_chunks(chunk, _chunks(rows, columns, kernel.ns, self.stress))
-            flags = 0
-            for f in found:
-                flags |= f
-        else:
-            flags = call(args, 0, rows, 0, columns)
-        if self.hooks:
-            seconds = time.perf_counter() - began
-            for hook in self.hooks:
-                hook(counts.name, seconds, (counts.bytes_read + counts.bytes_written) * size)
-        return _FLAGS[flags]
-
 
 def _is_copy(group: Group) -> bool:
     """Is its one step a cast to the same dtype, of memory that lies as the result will?"""
@@ -499,15 +495,15 @@ def _geometry(a: Any) -> tuple[Any, ...]:
     return a.shape, a.strides, a.itemsize, a.flags.aligned
 
 
-def _address(a: Any) -> int:
-    return int(ctypes.c_void_p.from_address(id(a) + DATA).value or 0)
-
-
 def _supported() -> bool:
     """Is this x86-64, and do objects keep their data where kernels look for it?"""
     array, scalar = np.zeros(1), np.float64(1.5)
     kept = ctypes.c_double.from_address(id(scalar) + DATA).value == 1.5
-    return platform.machine() in ("x86_64", "AMD64") and kept and _address(array) == array.ctypes.data
+    return (
+        platform.machine() in ("x86_64", "AMD64")
+        and kept
+        and ctypes.c_void_p.from_address(id(array) + DATA).value == array.ctypes.data
+    )
 
 
 SUPPORTED = _supported()
@@ -517,14 +513,3 @@ def _aliased(group: Group) -> frozenset[int]:
     """The outputs that are the same place as a leaf."""
     places = {address(a) for a in group.leaves if isinstance(a, np.ndarray)}
     return frozenset([o for o, (_, out) in enumerate(group.outputs) if address(out) in places])
-
-
-def _chunks(rows: int, columns: int, ns: float, stress: bool) -> list[tuple[int, int, int, int]]:
-    """Pieces of about equal size for the threads, first and last row, first and last column."""
-    size = rows * columns
-    step = ALIGNMENT if stress else max(1, -(-size // threads.pieces(ns * size, threads.num_threads())))
-    if rows > 1 and (stress or rows >= 4 * threads.num_threads()):
-        some = max(1, step // columns)
-        return [(r, min(rows, r + some), 0, columns) for r in range(0, rows, some)]
-    step = -(-step // ALIGNMENT) * ALIGNMENT
-    return [(0, rows, c, min(columns, c + step)) for c in range(0, columns, step)]

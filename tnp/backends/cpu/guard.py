@@ -11,17 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group, is_flat, part
+from tnp.backends.base import Group, is_flat, part
 from tnp.backends.cpu import memory
+from tnp.backends.cpu.calls import arguments
 from tnp.backends.cpu.extremes import positional
 from tnp.backends.cpu.inner_loops import BLOCK
+from tnp.backends.cpu.kernel import chunks_of, common, launch
 from tnp.backends.cpu.layout import CONTIGUOUS_ALIGNED
+from tnp.backends.cpu.windows import merged, status_bits
 from tnp.core.primitive import Reduction
 
 ALIGNED = 64  # elements: slabs end at multiples
 SLAB = 1 << 18  # elements: what stays in the cache, and is worth two threads
 _INTEGER = {"floor_divide", "remainder", "fmod", "reciprocal"}  # they raise flags without floats
-_STATUS_BITS = ((INVALID, 1), (DIVIDE, 4), (OVERFLOW, 8), (UNDERFLOW, 16))
 
 
 def may_flag(group: Group) -> bool:
@@ -29,7 +31,7 @@ def may_flag(group: Group) -> bool:
     return any(s.prim.name in _INTEGER or any(d.kind in "fcV" for d in (*s.in_dtypes, s.dtype)) for s in group.steps)
 
 
-def run(backend: Any, group: Group, aliased: frozenset[int]) -> int:
+def run(backend: Any, group: Group, aliased: frozenset[int], key: object) -> int:
     """Compute the outputs, of which these lie on a leaf; returns the flags and says in ``group.undone`` what is not.
 
     Parameters
@@ -37,6 +39,8 @@ def run(backend: Any, group: Group, aliased: frozenset[int]) -> int:
     backend : CpuBackend
     group : Group
     aliased : frozenset of int
+    key : object
+        The group's signature.
     """
     size, operands = prod(group.shape), group.leaves + [out for _, out in group.outputs]
     flat = True
@@ -48,25 +52,32 @@ def run(backend: Any, group: Group, aliased: frozenset[int]) -> int:
     if any(isinstance(s.prim, Reduction) for s in group.steps):
         return _apart(backend, group, aliased, size)
     if not flat:
-        return _by_slabs(backend, group, aliased, size)
+        found, entry = backend.by_rows(group, operands, aliased, key)
+        if found is None:
+            began = time.perf_counter_ns()
+            found = _by_slabs(backend, group, aliased, size)
+            if entry is not None:
+                entry.spent += time.perf_counter_ns() - began
+        return int(found)
     entry = backend.guarded_entry(group, operands, aliased)
-    kernel = backend.kernel(entry, group, operands, None, size)
+    kernel = backend.kernel(entry, group, operands, None, size, aliased)
     if kernel is None:
         began = time.perf_counter_ns()
         flags = _apart(backend, group, aliased, size)
         entry.spent += time.perf_counter_ns() - began
         return flags
-    watched = sum(bit for flag, bit in _STATUS_BITS if group.watched & flag)
+    watched, guarded = status_bits(group.watched), common("guarded")
     undone: list[tuple[int, int]] = []
 
     def call(args: bytes, _row0: int, _row1: int, first: int, last: int) -> int:
         found = array("q", bytes(8 * (2 + (last - first) // BLOCK)))
-        flags = int(kernel.guarded(args, found.buffer_info()[0], watched, first, last))
+        flags = int(guarded(args, found.buffer_info()[0], watched, first, last))
         undone.extend((start, min(start + BLOCK, last)) for start in found[1 : 1 + found[0]])
         return flags
 
-    flags = int(backend.launch(kernel, kernel.arguments(operands), 1, size, call))
-    group.undone = _merged(undone)
+    chunks = chunks_of(kernel, 1, size, backend.stress)
+    flags = launch(backend.hooks, kernel, arguments(kernel.slots_at, operands, b""), chunks, call)
+    group.undone = merged(undone)
     return flags
 
 
@@ -91,7 +102,7 @@ def _by_slabs(backend: Any, group: Group, aliased: frozenset[int], size: int) ->
         flags |= _apart(backend, slab, aliased, stop - start, scratch)
         if slab.undone:
             undone.append((start, stop))
-    group.undone = _merged(undone)
+    group.undone = merged(undone)
     return flags
 
 
@@ -120,13 +131,3 @@ def _apart(
         for out, fresh in waiting:
             np.copyto(out, fresh)
     return flags
-
-
-def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for start, stop in sorted(ranges):
-        if merged and merged[-1][1] == start:
-            merged[-1] = merged[-1][0], stop
-        else:
-            merged.append((start, stop))
-    return merged

@@ -1,5 +1,6 @@
 """How a kernel walks over its operands: flat, row by row, or gathering what does not lie side by side."""
 
+from array import array
 from math import prod
 from typing import Any
 
@@ -27,17 +28,21 @@ class Layout:
         Merged dimensions that the kernel is told; empty where it needs none.
     numbers : tuple of int
         What follows the addresses among a kernel's arguments: `shape`, then each operand's strides over it.
+    packed : bytes
+        The same.
     by_rows : bool
         The last dimension makes rows.
     rows, columns : int
         What there is to do.
+    in_order : bool
+        Rows follow one another as the elements of the group do.
     lanes : int
         Of the widest vector that fits into a row, where kernels shall go from row to row themselves; otherwise 0.
     strided : Layout or None
         Another way, for kernels that can go from row to row themselves (see `emit`) and replace nothing that they read.
     """
 
-    __slots__ = ("by_rows", "classes", "columns", "lanes", "numbers", "rows", "shape", "strided")
+    __slots__ = ("by_rows", "classes", "columns", "in_order", "lanes", "numbers", "rows", "shape", "strided")
 
     def __init__(self, classes: tuple[str, ...], rows: int, columns: int) -> None:
         self.classes, self.rows, self.columns = classes, rows, columns
@@ -45,7 +50,12 @@ class Layout:
         self.numbers: tuple[int, ...] = ()
         self.by_rows = False
         self.lanes = 0
+        self.in_order = True
         self.strided: Layout | None = None
+
+    @property
+    def packed(self) -> bytes:
+        return array("q", self.numbers).tobytes()
 
 
 def layout_of(operands: list[Any], shape: tuple[int, ...], flat: bool, first_output: int) -> Layout:
@@ -89,6 +99,8 @@ def layout_of(operands: list[Any], shape: tuple[int, ...], flat: bool, first_out
         layout.numbers = (*layout.shape, *(n for own in steps for n in own or (0,)))
     if not flat and len(merged) > 1 and merged[-1] >= NARROWEST:
         layout.strided = _strided(operands, steps, merged, first_output)
+        if layout.strided is not None:
+            layout.strided.in_order = dims == sorted(dims)
     return layout
 
 

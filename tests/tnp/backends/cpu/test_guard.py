@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group, is_flat, part
-from tnp.backends.cpu import guard, memory
+from tnp.backends.cpu import guard, memory, windows
 from tnp.backends.cpu.engine import CpuBackend
 from tnp.backends.reference import ReferenceBackend
 
@@ -131,6 +131,7 @@ def test_windows_go_through_memory_of_a_few_planes(monkeypatch, window, where, s
     """Planes that raised something keep their inputs; the others are stored."""
     engine = compiling(stress)
     monkeypatch.setattr(guard, "SLAB", 256)
+    monkeypatch.setattr(windows, "SLAB", 256)
     allocated = []
 
     def noted(shape, *args, empty=memory.empty):

@@ -1,0 +1,112 @@
+# cython: language_level=3
+"""Launching in C. Everything here has a fallback in tnp/backends/cpu/calls.py."""
+cimport numpy as cnp
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.object cimport Py_TYPE, PyObject
+from libc.string cimport memcpy
+from tnp.backends.base cimport Group, Step
+
+from tnp.backends.base import FAST as _fast
+from tnp.core.primitive import Reduction as _reduction
+
+ctypedef long long word
+ctypedef word (*kernel)(const char *, word, word, word, word) noexcept nogil
+
+cnp.import_array()
+
+DEF MOST = 4000  # words of a signature: larger groups are looked up the slow way
+cdef Py_ssize_t DATA = object.__basicsize__
+cdef object FAST = _fast, REDUCTION = _reduction
+
+
+cdef class Function:
+    cdef kernel at
+
+    def __init__(self, word address):
+        self.at = <kernel><Py_ssize_t>address
+
+    def __call__(self, bytes args, word a, word b, word c, word d):
+        cdef const char *p = PyBytes_AS_STRING(args)
+        cdef word found
+        with nogil:
+            found = self.at(p, a, b, c, d)
+        return found
+
+
+def arguments(word program, list operands, bytes numbers):
+    cdef Py_ssize_t n = len(operands), i
+    cdef bytes args = PyBytes_FromStringAndSize(NULL, 8 * (1 + n) + PyBytes_GET_SIZE(numbers))
+    cdef word *at = <word *>PyBytes_AS_STRING(args)
+    at[0] = program
+    for i in range(n):
+        at[1 + i] = <Py_ssize_t><PyObject *>operands[i] + DATA
+    memcpy(at + 1 + n, PyBytes_AS_STRING(numbers), PyBytes_GET_SIZE(numbers))
+    return args
+
+
+def signature(Group group):
+    cdef word words[MOST]
+    cdef Py_ssize_t n = 0, i, j, k, count, leaves = len(group.leaves)
+    cdef Step step
+    cdef cnp.ndarray a, b
+    cdef list outputs = group.outputs
+    cdef tuple pair
+    cdef bint aliased = False
+    count = len(group.shape) + 4 + leaves + (1 + leaves) * len(outputs)
+    if count + 12 * len(group.steps) + 20 * (leaves + len(outputs)) > MOST:
+        return None
+    words[0] = len(group.shape)
+    n = 1
+    for i in range(words[0]):
+        words[n] = group.shape[i]
+        if words[n] == 0:
+            return None
+        n += 1
+    for step in group.steps:
+        if type(step.prim) is REDUCTION or len(step.args) > 4:
+            return None
+        words[n] = <Py_ssize_t><PyObject *>step.prim
+        words[n + 1] = <Py_ssize_t><PyObject *>step.dtype
+        words[n + 2] = 2 * len(step.args) + (step.params is FAST)
+        n += 3
+        for i in range(len(step.args)):
+            words[n] = step.args[i]
+            words[n + 1] = <Py_ssize_t><PyObject *>(<tuple>step.in_dtypes)[i]
+            n += 2
+    words[n] = leaves
+    n += 1
+    for i in range(leaves + len(outputs)):
+        operand = group.leaves[i] if i < leaves else (<tuple>outputs[i - leaves])[1]
+        if cnp.PyArray_CheckExact(operand):
+            a = operand
+            if a.ndim > 6:
+                return None
+            words[n] = <Py_ssize_t><PyObject *>cnp.PyArray_DESCR(a)
+            words[n + 1] = 2 * a.ndim + cnp.PyArray_ISALIGNED(a)
+            n += 2
+            for j in range(a.ndim):
+                words[n] = a.shape[j]
+                words[n + 1] = a.strides[j]
+                n += 2
+        elif cnp.PyArray_CheckScalar(operand):
+            words[n] = <Py_ssize_t><PyObject *>Py_TYPE(operand)
+            words[n + 1] = -1
+            n += 2
+        else:
+            return None
+    for i in range(len(outputs)):
+        pair = <tuple>outputs[i]
+        words[n] = -1 - <Py_ssize_t>pair[0]
+        n += 1
+        b = pair[1]
+        for k in range(leaves):
+            if cnp.PyArray_CheckExact(group.leaves[k]):
+                a = group.leaves[k]
+                if cnp.PyArray_DATA(a) == cnp.PyArray_DATA(b):
+                    aliased = True
+                    words[n] = k
+                    n += 1
+    if aliased:
+        words[n] = group.watched
+        n += 1
+    return PyBytes_FromStringAndSize(<char *>words, 8 * n)

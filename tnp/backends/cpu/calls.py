@@ -1,0 +1,54 @@
+"""What every launch does, in C where that can be built: recognise the group, put its arguments together, call."""
+
+import ctypes
+import os
+from struct import pack
+from typing import Any
+
+import numpy as np
+
+from tnp.backends.base import FAST, Group
+from tnp.core.native import address
+from tnp.core.primitive import Reduction
+
+__all__ = ["DATA", "Function", "arguments", "signature"]
+
+# Where an array keeps its data pointer, and a NumPy scalar its value: behind the object's header
+DATA = object.__basicsize__
+
+try:
+    if os.environ.get("TNP_PURE"):
+        raise ImportError("TNP_PURE is set")
+    from tnp.backends.cpu._calls import Function, arguments, signature
+except ImportError:
+    Function: Any = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, *[ctypes.c_int64] * 4)  # type: ignore[no-redef]
+
+    def arguments(program: int, operands: list[Any], numbers: bytes) -> bytes:
+        """What a kernel is called with: its program, where its operands' addresses stand, shape and strides."""
+        return pack(f"{1 + len(operands)}q", program, *[id(a) + DATA for a in operands]) + numbers
+
+    def signature(group: Group) -> Any:
+        """What groups have in common that one kernel runs in the same way; None if it takes a closer look.
+
+        It names objects by their identity: whoever keeps it keeps them.
+        """
+        if 0 in group.shape or any(isinstance(s.prim, Reduction) for s in group.steps):
+            return None
+        steps = [(id(s.prim), id(s.dtype), s.params is FAST, s.args, *map(id, s.in_dtypes)) for s in group.steps]
+        operands: list[tuple[Any, ...]] = []
+        for a in (*group.leaves, *(out for _, out in group.outputs)):
+            if type(a) is np.ndarray:
+                operands.append((id(a.dtype), a.shape, a.strides, a.flags.aligned))
+            elif isinstance(a, np.generic):
+                operands.append((id(type(a)),))
+            else:
+                return None
+        places = [address(a) if type(a) is np.ndarray else None for a in group.leaves]
+        outputs, aliased = [], False
+        for i, out in group.outputs:
+            at = address(out)
+            same = [k for k, place in enumerate(places) if place == at]
+            aliased = aliased or bool(same)
+            outputs.append((i, *same))
+        watched = group.watched if aliased else 0
+        return group.shape, tuple(steps), len(places), tuple(operands), tuple(outputs), watched
