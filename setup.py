@@ -41,6 +41,7 @@ COMPILED = [
     "tnp/lazy/fusion.py",
     "tnp/lazy/schedule.py",
     "tnp/lazy/lone.py",
+    "tnp/lazy/phantom.py",
     "tnp/lazy/warn.py",
     "tnp/arrays/exports.py",
     "tnp/arrays/flags.py",

@@ -22,9 +22,10 @@ from tnp.core.native import COMPILED, address
 from tnp.hot import cell_of, ndarray, new, root
 from tnp.lazy import graph, lone, warn
 from tnp.lazy import phantom as _phantom
+from tnp.lazy.fusion import is_same
 from tnp.lazy.graph import pending_readers
 from tnp.lazy.lone import BELOW
-from tnp.lazy.schedule import Schedule, is_same, lock
+from tnp.lazy.schedule import Schedule, lock
 from tnp.lazy.warn import asked, before_printing
 
 PENDING, READERS, MOVED, TRACED, SHARED = 1, 2, 4, 8, 16

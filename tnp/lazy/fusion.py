@@ -3,10 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tnp.backends.base import Group, Step
 from tnp.core.cells import Place, Storage
+from tnp.core.native import address
 from tnp.core.primitive import Reduction
 from tnp.lazy.phantom import is_phantom, realise
+
+MOST_COMPARED = 64  # leaves among which the same place is looked for
 
 _Fusible = Callable[[Any, Any, Any], bool]  # `Backend.fusible`
 
@@ -98,6 +103,26 @@ def view(place: Place) -> Any:
     return nd
 
 
+def _leaf(nd: Any, leaves: list[Any]) -> int:
+    """Where the array `nd` stands among the leaves; put there unless the same place is."""
+    if len(leaves) <= MOST_COMPARED:
+        for i in range(len(leaves)):
+            if type(leaves[i]) is np.ndarray and is_same(leaves[i], nd):
+                return i
+    leaves.append(nd)
+    return len(leaves) - 1
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Are these the very same elements?"""
+    if address(a) != address(b) or a.ndim != b.ndim:
+        return False
+    for i in range(a.ndim):
+        if a.strides[i] != b.strides[i] or a.shape[i] != b.shape[i]:
+            return False
+    return a.dtype is b.dtype or a.dtype == b.dtype
+
+
 def build(order: list[Storage], outputs: dict[Storage, Any], place: Any = None) -> Group:
     """The `Group` of the storages `order`; writes ``outputs`` (storage -> destination), and the last one to `place`."""
     index: dict[Storage, int] = {}
@@ -116,8 +141,7 @@ def build(order: list[Storage], outputs: dict[Storage, Any], place: Any = None) 
                     i = index[a] = ~(len(leaves) - 1)
                 args.append(i)
             elif t is Place:
-                leaves.append(view(a))
-                args.append(~(len(leaves) - 1))
+                args.append(~_leaf(view(a), leaves))
             else:
                 leaves.append(a)
                 args.append(~(len(leaves) - 1))

@@ -11,10 +11,9 @@ import numpy as np
 from tnp.backends.base import Backend, Group, is_flat, part
 from tnp.core.cells import Node, Place, Storage, dropped
 from tnp.core.elementwise import cast_p
-from tnp.core.native import address
 from tnp.core.primitive import Reduction
 from tnp.lazy.few import copied, let_go
-from tnp.lazy.fusion import build, collect, first_barrier, view
+from tnp.lazy.fusion import build, collect, first_barrier, is_same, view
 from tnp.lazy.graph import earlier_warners, pending_readers, reread
 from tnp.lazy.interrupts import Uninterrupted
 from tnp.lazy.lone import is_read_again, remember, remember_again
@@ -94,13 +93,7 @@ class Schedule:
         self.flags = flags
         self.seen |= flags
         due = [(s.node.serial, s.node.where, name_of(s.node), kinds) for s, kinds in found]
-        alone = len(order) == 1 or (len(order) == 2 and isinstance(order[1].node.prim, Reduction))
-        for s in order:
-            if s.node.ran:
-                remember_again(s.node)
-            s.node.ran, s.node.where = True, None  # it has warned; the program's globals are not to be held
-            if s.node.site:
-                remember(s.node.site, alone)
+        note(order)
         settle(outputs)
         return due
 
@@ -185,35 +178,13 @@ class Schedule:
             if value.node is None:
                 place[...] = value.full
                 return
-            touched: set[Storage] = set()  # what is made of memory that changes
-            clash = same = False
-            for s in order:
-                for i, a in enumerate(s.node.args):
-                    p = a if type(a) is Storage else a.storage if type(a) is Place else None
-                    if p in touched:
-                        touched.add(s)
-                    elif p is dest:
-                        nd = view(a) if type(a) is Place else dest.full
-                        if is_same(nd, place):
-                            touched.add(s)
-                            same = True
-                            clash = clash or place.size == 1  # NumPy's loops have other steps for one element in place
-                        elif np.may_share_memory(nd, place):
-                            copy = copied(a, dest)
-                            if copy is None:
-                                touched.add(s)
-                                clash = True
-                            else:
-                                s.node.args = (*s.node.args[:i], copy, *s.node.args[i + 1 :])
+            touched, clash, same = overwritten(order, dest, place)
             outputs = {}
-            for s in order:
-                wanted = s.live and (s.uses > 1 or s.node.ran or s.node.version)
-                if s in touched:
-                    wanted = s.live or any(u not in inside for u in pending_readers(s))
-                if s is value and (clash or same):
-                    wanted = clash
-                if wanted:
+            for s in wanted(order, touched, inside):
+                if s is not value or not (clash or same):
                     outputs[s] = self.allocate(s.node)
+            if clash:
+                outputs[value] = self.allocate(value.node)
             if clash:
                 due = self.launch(order, outputs)
                 place[...] = value.full
@@ -224,6 +195,66 @@ class Schedule:
                     if same:  # whoever still wants the value reads what was written
                         reread(value, cast_p, (("dtype", dtype),), (Place(dest, place),), (dtype,))
             self.warn(due)
+
+
+def note(order: list[Storage]) -> None:
+    """These have run in one kernel."""
+    alone = len(order) == 1 or (len(order) == 2 and isinstance(order[1].node.prim, Reduction))
+    for s in order:
+        node = s.node
+        if node.ran:
+            remember_again(node)
+        node.ran, node.where = True, None  # it has warned; the program's globals are not to be held
+        if node.site:
+            remember(node.site, alone)
+
+
+def overwritten(order: list[Storage], dest: Storage, place: Any) -> tuple[set[Storage], bool, bool]:
+    """What writing to `place` changes for a kernel of the storages `order`, `place` being memory of `dest`.
+
+    Returns which of them are made of memory that changes; whether the kernel must not write there while it reads; and
+    whether it reads the place itself. Few elements are read from a copy instead.
+    """
+    touched: set[Storage] = set()
+    clash = same = False
+    for s in order:
+        for i, a in enumerate(s.node.args):
+            t = type(a)
+            if t is Storage:
+                p = a
+            elif t is Place:
+                p = a.storage
+            else:
+                continue
+            if p in touched:
+                touched.add(s)
+            elif p is dest:
+                nd = view(a) if t is Place else dest.full
+                if is_same(nd, place):
+                    touched.add(s)
+                    same = True
+                    clash = clash or place.size == 1  # NumPy's loops have other steps for one element in place
+                elif np.may_share_memory(nd, place):
+                    copy = copied(a, dest)
+                    if copy is None:
+                        touched.add(s)
+                        clash = True
+                    else:
+                        s.node.args = (*s.node.args[:i], copy, *s.node.args[i + 1 :])
+    return touched, clash, same
+
+
+def wanted(order: list[Storage], touched: set[Storage], inside: set[Storage]) -> list[Storage]:
+    """Which of the storages `order` must be kept, when what some of them are made of changes."""
+    kept = []
+    for s in order:
+        node = s.node
+        if s in touched:
+            if s.live or any([u not in inside for u in pending_readers(s)]):
+                kept.append(s)
+        elif s.live and (s.uses > 1 or node.ran or node.version):
+            kept.append(s)
+    return kept
 
 
 def settle(outputs: dict[Storage, Any]) -> None:
@@ -251,11 +282,6 @@ def roots(storage: Storage) -> list[Storage]:
     return found
 
 
-def is_same(a: Any, b: Any) -> bool:
-    """Are these the very same elements?"""
-    return address(a) == address(b) and a.strides == b.strides and a.shape == b.shape and a.dtype == b.dtype
-
-
 def pieces(group: Group) -> list[Group]:
     """What `group` left undone; where it is flat, in pieces of a size that replays in cache."""
     flat = is_flat(group)
@@ -266,14 +292,23 @@ def pieces(group: Group) -> list[Group]:
     return found
 
 
+_masks: dict[int, tuple[Any, int]] = {}  # by identity of the error modes, kept here
+
+
 def watched(order: list[Storage]) -> int:
     """The flags that give warnings."""
     flags = 0
     for s in order:
-        if s.node.where is not None and not s.node.ran:
-            for kind, mode in s.node.where.modes.items():
-                if mode == "warn":
-                    flags |= FLAGS[kind]
+        where = s.node.where
+        if where is not None and not s.node.ran:
+            modes = where.modes
+            known = _masks.get(id(modes))
+            if known is None or known[0] is not modes:
+                if len(_masks) >= 64:
+                    _masks.clear()
+                known = modes, sum([FLAGS[kind] for kind, mode in modes.items() if mode == "warn"])
+                _masks[id(modes)] = known
+            flags |= known[1]
     return flags
 
 

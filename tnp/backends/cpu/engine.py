@@ -154,6 +154,7 @@ class CpuBackend:
         self._entries: dict[Any, list[_Entry]] = {}
         # By primitive and identity of the loop's dtypes (kept alive here): what `_emission` says
         self._emissions: dict[Any, tuple[Any, bool, bool]] = {}
+        self._always: dict[int, tuple[Any, Any]] = {}  # loops that kernels emit, by identity of the dtypes kept here
         self._layouts: dict[Any, Layout] = {}
         self._ready: dict[Any, Ready] = {}  # by signature
         self._waiting: list[Callable[[], object]] = []  # kernels to be compiled in the background
@@ -173,11 +174,19 @@ class CpuBackend:
         return memory.room()
 
     def fusible(self, prim: Primitive, in_dtypes: tuple[Any, ...], operand: np.ndarray[Any, Any]) -> bool:
+        known = self._always.get(id(in_dtypes))
+        if known is not None and known[0] is prim and known[1] is in_dtypes:
+            return True
         if not isinstance(prim, Elementwise) or prim.ufunc is None:
             return True
         is_emitted, is_impossible = self._emission(prim, in_dtypes)
-        if is_emitted or is_impossible:
-            return is_emitted
+        if is_emitted:
+            if len(self._always) >= MOST_KERNELS:
+                self._always = {}
+            self._always[id(in_dtypes)] = prim, in_dtypes
+            return True
+        if is_impossible:
+            return False
         # NumPy's loops choose their arithmetic by strides: only where they would see what a block is
         if operand.ndim == 0:
             return True
@@ -254,9 +263,9 @@ class CpuBackend:
             if kernel is None:
                 return self._interpret(entry, group, size, True)
         ready = Ready(kernel, b"", chunks_of(kernel, 1, size, self.stress))
-        return self._remember(key, ready, entry, group).run(self.hooks, group)
+        return self.remember(key, ready, entry, group).run(self.hooks, group)
 
-    def _remember(self, key: Any, ready: Ready, entry: "_Entry", group: Group) -> Ready:
+    def remember(self, key: Any, ready: Ready, entry: "_Entry", group: Group) -> Ready:
         """Run groups like this one in this way, without looking at them more closely, until the settings change."""
         if key is not None:
             if len(self._ready) >= MOST_KERNELS:
@@ -308,7 +317,7 @@ class CpuBackend:
             if kernel is not None:
                 chunks = chunks_of(kernel, layout.rows, layout.columns, self.stress)
                 ready = Ready(kernel, layout.packed, chunks)
-                return self._remember(key, ready, entry, group).run(self.hooks, group)
+                return self.remember(key, ready, entry, group).run(self.hooks, group)
         return self._interpret(entry, group, layout.rows * layout.columns, False)
 
     def _layout(self, group: Group, operands: list[Any]) -> Layout | None:
@@ -352,7 +361,7 @@ class CpuBackend:
             ready = Ready(kernel, walk.packed, chunks_of(kernel, walk.rows, walk.columns, self.stress))
         else:
             ready = InPlace(kernel, walk, *slabs, self.stress)
-        return self._remember(key, ready, entry, group).run(self.hooks, group), entry
+        return self.remember(key, ready, entry, group).run(self.hooks, group), entry
 
     def _strided_entry(self, group: Group, operands: list[Any], layout: Layout) -> _Entry:
         details: list[Any] = [*map(_details_of, group.steps), *(a.dtype for a in operands), *layout.classes]

@@ -13,10 +13,9 @@ import numpy as np
 
 from tnp.backends.base import Group, is_flat, part
 from tnp.backends.cpu import memory
-from tnp.backends.cpu.calls import arguments
 from tnp.backends.cpu.extremes import positional
 from tnp.backends.cpu.inner_loops import BLOCK
-from tnp.backends.cpu.kernel import chunks_of, common, launch
+from tnp.backends.cpu.kernel import Ready, chunks_of, common, launch
 from tnp.backends.cpu.layout import CONTIGUOUS_ALIGNED
 from tnp.backends.cpu.windows import merged, status_bits
 from tnp.core.primitive import Reduction
@@ -66,19 +65,29 @@ def run(backend: Any, group: Group, aliased: frozenset[int], key: object) -> int
         flags = _apart(backend, group, aliased, size)
         entry.spent += time.perf_counter_ns() - began
         return flags
-    watched, guarded = status_bits(group.watched), common("guarded")
-    undone: list[tuple[int, int]] = []
+    ready = Guarded(kernel, b"", chunks_of(kernel, 1, size, backend.stress))
+    return int(backend.remember(key, ready, entry, group).run(backend.hooks, group))
 
-    def call(args: bytes, _row0: int, _row1: int, first: int, last: int) -> int:
-        found = array("q", bytes(8 * (2 + (last - first) // BLOCK)))
-        flags = int(guarded(args, found.buffer_info()[0], watched, first, last))
-        undone.extend((start, min(start + BLOCK, last)) for start in found[1 : 1 + found[0]])
+
+class Guarded(Ready):
+    """`Ready` for flat groups whose results replace leaves."""
+
+    __slots__ = ()
+
+    def run(self, hooks: list[Any], group: Group) -> int:
+        watched, guarded = status_bits(group.watched), common("guarded")
+        undone: list[tuple[int, int]] = []
+
+        def call(args: bytes, _row0: int, _row1: int, first: int, last: int) -> int:
+            found = array("q", bytes(8 * (2 + (last - first) // BLOCK)))
+            status = guarded(args, found.buffer_info()[0], watched, first, last)
+            if found[0]:
+                undone.extend((start, min(start + BLOCK, last)) for start in found[1 : 1 + found[0]])
+            return status
+
+        flags = launch(hooks, self.kernel, self.arguments(group), self.chunks, call)
+        group.undone = merged(undone)
         return flags
-
-    chunks = chunks_of(kernel, 1, size, backend.stress)
-    flags = launch(backend.hooks, kernel, arguments(kernel.slots_at, operands, b""), chunks, call)
-    group.undone = merged(undone)
-    return flags
 
 
 def _by_slabs(backend: Any, group: Group, aliased: frozenset[int], size: int) -> int:

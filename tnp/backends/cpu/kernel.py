@@ -140,6 +140,8 @@ class Ready:
         self.entry: Any = None
         self.kept: object = None
 
+    def arguments(self, group: Group) -> bytes:
+        return arguments(self.kernel.slots_at, group.leaves + [out for _, out in group.outputs], self.numbers)
+
     def run(self, hooks: list[Any], group: Group) -> int:
-        args = arguments(self.kernel.slots_at, group.leaves + [out for _, out in group.outputs], self.numbers)
-        return launch(hooks, self.kernel, args, self.chunks, self.kernel.run)
+        return launch(hooks, self.kernel, self.arguments(group), self.chunks, self.kernel.run)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group
-from tnp.backends.cpu.calls import arguments
 from tnp.backends.cpu.kernel import Kernel, Ready, chunks_of, common, launch
 from tnp.backends.cpu.layout import Layout
 from tnp.core.native import address
@@ -58,8 +57,7 @@ class InPlace(Ready):
                 undone.append((start * columns, min(start + slab, row1) * columns))
             return status
 
-        args = arguments(self.kernel.slots_at, group.leaves + [out for _, out in group.outputs], self.numbers)
-        flags = launch(hooks, self.kernel, args, self.chunks, call)
+        flags = launch(hooks, self.kernel, self.arguments(group), self.chunks, call)
         group.undone = merged(undone)
         return flags
 
