@@ -6,8 +6,8 @@ import pytest
 import tnp
 from tests.programs.same import same
 from tnp import bind
-from tnp.hot import cell_of
 from tnp.core.cells import Place, Storage
+from tnp.hot import cell_of
 from tnp.lazy.few import FEW, copied
 
 SESSIONS = {
