@@ -19,6 +19,7 @@ COMPILED = [
     "tnp/backends/cpu/windows.py",
     "tnp/backends/cpu/_calls.pyx",
     "tnp/core/cells.py",
+    "tnp/core/layout.py",
     "tnp/core/_native.pyx",
     "tnp/hot.py",
     "tnp/host.py",

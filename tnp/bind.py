@@ -14,12 +14,13 @@ import numpy as _np
 from tnp import hot
 from tnp.backends.base import FAST
 from tnp.backends.cpu.engine import CpuBackend
+from tnp.core import layout, native
 from tnp.core.cells import Cell, Place, Storage, dropped
 from tnp.core.config import config
 from tnp.core.dtypes import is_number
 from tnp.core.elementwise import PRIMITIVES, QUIET, REDUCTIONS, cast_p, where_p
 from tnp.core.native import COMPILED, address
-from tnp.hot import cell_of, ndarray, new, root
+from tnp.hot import ndarray
 from tnp.lazy import graph, lone, warn
 from tnp.lazy import phantom as _phantom
 from tnp.lazy.fusion import is_same
@@ -69,12 +70,6 @@ def set_lazy_from(n):
     hot.set_lazy_from(n)
 
 
-class Operand:
-    """An operand of a recorded operation: what it is for the graph, shape, memory order, dtype."""
-
-    __slots__ = ("array", "order", "ref", "shape", "size", "type")
-
-
 # ------------------------------------------------------------------------------------------------ state of an array
 def settle(x):
     """The NumPy array of `x`, whose content may be pending or have moved to other memory."""
@@ -84,6 +79,9 @@ def settle(x):
             raise TypeError("ndarray() missing required argument 'shape' (pos 0)")
         return x._nd
     s = c.storage
+    if s.node is None and x._nd is not None and not c.marked & MOVED and not dropped:
+        c.marked &= ~PENDING
+        return x._nd
     with lock:
         if s.node is not None:
             schedule.force(s)
@@ -99,7 +97,7 @@ def settle(x):
             x._place = None
             x._nd = nd
         elif c.marked & MOVED:
-            left = _left(c, nd) if root(nd) is not root(s.full) else None
+            left = _left(c, nd) if hot.root(nd) is not hot.root(s.full) else None
             if left is not None:  # else some object holds the memory
                 _, start, whole = left
                 x._nd = nd = s.full if id(nd) == whole else _phantom.at(s.full, address(nd) - start, nd)
@@ -111,8 +109,8 @@ def settle(x):
 def _left(c, nd):
     """What `renew` noted of the memory of the array `nd`, if the content of `c` has left it."""
     if c.starts is not None:
-        left = c.starts.get(id(root(nd)))
-        if left is not None and left[0]() is root(nd):  # and not another array where that one was
+        left = c.starts.get(id(hot.root(nd)))
+        if left is not None and left[0]() is hot.root(nd):  # and not another array where that one was
             return left
     return None
 
@@ -160,13 +158,13 @@ def look(x):
 def shape_of(x):
     """Shape of an array that may be pending."""
     s = pending_whole(x)
-    return look(x).shape if s is None else s.node.shape
+    return native.shape(look(x)) if s is None else s.node.shape
 
 
 def dtype_of(x):
     """Dtype of an array that may be pending."""
     s = pending_whole(x)
-    return look(x).dtype if s is None else s.node.dtype
+    return native.dtype(look(x)) if s is None else s.node.dtype
 
 
 def pending_whole(x):
@@ -181,14 +179,7 @@ def pending_whole(x):
 
 # ------------------------------------------------------------------------------------------------ operands
 def operand(x):
-    """`Operand` of an array, or None if it cannot be part of anything recorded."""
-    o = Operand()
-    s = pending_whole(x)
-    if s is not None:
-        node = s.node
-        o.array, o.ref, o.shape, o.order, o.type = x, s, node.shape, node.order, node.dtype
-        o.size = _size(node.shape)
-        return o
+    """What the graph reads where `x` is an operand, a `Storage` or a `Place`; None if that cannot be recorded."""
     c = x._cell
     if c is not None and (c.marked & (PENDING | MOVED) or x._nd is None):
         s = c.storage
@@ -201,81 +192,125 @@ def operand(x):
             if ph is None or left is None:
                 settle(x)
             else:
-                p = _phantom.at(ph, address(nd) - left[1], nd)
-                o.array, o.ref, o.shape, o.type = x, Place(s, p), p.shape, p.dtype
-                o.order, o.size = p, p.size
-                return o
+                return _place(s, _phantom.at(ph, address(nd) - left[1], nd))
         else:
-            p = x._place.nd
-            o.array, o.ref, o.shape, o.type = x, Place(s, p), p.shape, p.dtype
-            o.order, o.size = p, p.size
-            return o
+            p = x._place
+            return s if p is None else _place(s, p.nd)
     nd = None  # references would make the memory look shared
     if c is None:
-        c = cell_of(x)
-    nd = x._nd
-    if c.marked & SHARED or (c.storage.export is not None and is_shared(c)):
-        return None
+        c = hot.cell_of(x)
     s = c.storage
-    o.array, o.shape, o.type, o.size = x, nd.shape, nd.dtype, nd.size
-    o.ref = s if nd is s.full else Place(s, nd)
-    o.order = None if nd.flags.c_contiguous else nd
-    return o
+    if c.marked & SHARED or (s.export is not None and is_shared(c)):
+        return None
+    nd = x._nd
+    return s if nd is s.full else _place(s, nd)
 
 
-def _size(shape):
-    n = 1
-    for k in shape:
-        n *= k
-    return n
+def _place(s, nd):
+    p = Place.__new__(Place)
+    p.storage, p.nd = s, nd
+    return p
 
 
-def broadcast(a, b):
-    """Shape of the result, or None if NumPy has to say that there is none."""
-    if a is b or a == b:
-        return a
-    if len(a) < len(b):
-        a, b = b, a
-    out = list(a)
-    lead = len(a) - len(b)
-    for i, n in enumerate(b):
-        m = a[lead + i]
-        if m != n:
-            if m == 1:
-                out[lead + i] = n
-            elif n != 1:
-                return None
-    return tuple(out)
+def _array(ref):
+    """The array of an operand, a view of the phantom if it is pending; None for all of what is pending."""
+    if type(ref) is Storage:
+        s = ref
+        return s.full
+    p = ref
+    return p.nd
 
 
-def memory_order(operands, ins, shape, iterated):
-    """Axes of the result from the slowest to the fastest, None for C order: NumPy's order "K".
+def _dtype(ref):
+    nd = _array(ref)
+    if nd is None:
+        s = ref
+        return s.node.dtype
+    return native.dtype(nd)
+
+
+def _shape(ref):
+    nd = _array(ref)
+    if nd is None:
+        s = ref
+        return s.node.shape
+    return native.shape(nd)
+
+
+def _is_large(ref):
+    """Has the operand as many elements as it takes to be recorded?"""
+    nd = _array(ref)
+    if nd is None:
+        s = ref
+        return layout.size_of(s.node.shape) >= _lazy_from
+    return native.size(nd) >= _lazy_from
+
+
+def _is_ref(x):
+    return type(x) is Storage or type(x) is Place
+
+
+def memory_order(refs, ins, shape, iterated):
+    """Axes of the result from the slowest to the fastest, None for C order: NumPy's order "K". False: NumPy has to run.
 
     `ins` are the dtypes of the loop. Unless `iterated`, NumPy takes operands that lie alike and need no cast without
     its iterator, which orders axes of one element differently.
     """
     plain = True
-    for x in operands:
-        if type(x) is Operand:
-            o = x
-            if o.order is not None:
-                plain = False
-    if plain or all([type(x) is not Operand or _in_c_order(x) for x in operands]):
-        return None
-    arrays = []
-    for x in operands:
-        if type(x) is Operand:
-            o = x
-            if o.order is None or type(o.order) is tuple:
-                ph = _phantom.phantom(o.shape, o.type, o.order)
-                if ph is None:
-                    return False
-                arrays.append(ph)
+    for r in refs:
+        if _is_ref(r):
+            nd = _array(r)
+            if nd is None:
+                s = r
+                plain = s.node.order is None
             else:
-                arrays.append(o.order)
-    if all([_c_ordered(a) for a in arrays]):
+                plain = native.is_contiguous(nd) or layout.is_in_c_order(nd)
+            if not plain:
+                break
+    if plain:
         return None
-    iterated = iterated or any([type(x) is Operand and x.type != d for x, d in zip(operands, ins, strict=True)])
+    axes = _common_axes(refs, shape)
+    return _order_by_numpy(refs, ins, shape, iterated) if axes is None else axes
+
+
+def _common_axes(refs, shape):
+    """The order of axes that all operands have, if there is no doubt about it; else None."""
+    axes = None
+    for r in refs:
+        if not _is_ref(r):
+            continue
+        nd = _array(r)
+        if nd is None:
+            s = r
+            if axes is None:
+                axes = s.node.order
+            if axes is None or s.node.order != axes or s.node.shape != shape or 1 in shape:
+                return None
+        else:
+            if not layout.has_shape(nd, shape):
+                return None
+            if axes is None:
+                axes = layout.axes_by_stride(nd)
+            if not layout.lies_along(nd, axes):
+                return None
+    return axes
+
+
+def _order_by_numpy(refs, ins, shape, iterated):
+    """`memory_order` as NumPy finds it."""
+    arrays = []
+    for i, r in enumerate(refs):
+        if not _is_ref(r):
+            continue
+        iterated = iterated or _dtype(r) != ins[i]
+        a = _array(r)
+        if a is None:
+            a = _phantom.phantom(r.node.shape, r.node.dtype, r.node.order)
+            if a is None:
+                return False
+        arrays.append(a)
+    if all([layout.is_in_c_order(a) for a in arrays]):
+        return None
     if not iterated and all([a.ndim == 0 or (a.shape == shape and a.flags.f_contiguous) for a in arrays]):
         return tuple(range(len(shape)))[::-1]
     it = _np.nditer(
@@ -289,36 +324,24 @@ def memory_order(operands, ins, shape, iterated):
     return None if order == tuple(range(len(shape))) else order
 
 
-def _in_c_order(o):
-    """Does an operand lie in C order, gaps aside?"""
-    return o.order is None or (type(o.order) is not tuple and _c_ordered(o.order))
-
-
-def _c_ordered(a):
-    last = None
-    for n, s in zip(a.shape, a.strides, strict=True):
-        if n != 1 and s != 0:
-            s = abs(s)
-            if last is not None and s > last:
-                return False
-            last = s
-    return True
-
-
 def find_loop(prim, types):
-    """Dtypes of NumPy's loop for operands of these dtypes (or int, float, complex); None if it is not numeric."""
+    """NumPy's loop for operands of these dtypes (or int, float, complex), or None if it is not numeric.
+
+    The loop is the dtypes of its operands, that of its result, and whether it can warn.
+    """
     known = _loops.get(prim)
     if known is None:
         known = _loops[prim] = []
     for entry in known:
         if _the_same(entry[0], types):
             return entry[1]
+    types = tuple(types)
     found = None
     try:
         if all([t in _WEAK or is_number(t) for t in types]):
             *ins, out = prim.ufunc.resolve_dtypes((*types, None))
             if all([is_number(d) for d in (*ins, out)]):
-                found = (tuple(ins), out)
+                found = (tuple(ins), out, can_warn(prim, ins, out))
     except (TypeError, ValueError):
         found = None
     if found is not None and prim.name in ("power", "float_power") and found[1].kind in "iu":
@@ -331,12 +354,21 @@ def find_loop(prim, types):
     return found
 
 
+def can_warn(prim, ins, dtype):
+    """Can the operation raise a floating-point flag that NumPy reports?"""
+    if prim in QUIET:
+        return ins[0].kind == "c"  # comparisons and magnitudes of complex numbers do
+    return dtype.kind in "fcV" or prim.name in ("floor_divide", "remainder", "fmod", "astype", "reciprocal")
+
+
 def _the_same(a, b):
     """Are these the same objects? Equal dtypes may differ: metadata, and which object a result's dtype is."""
-    for i in range(len(a)):
+    if len(a) != len(b):
+        return False
+    for i in range(len(a)):  # noqa: SIM110, a loop of C where this is compiled
         if a[i] is not b[i]:
             return False
-    return len(a) == len(b)
+    return True
 
 
 # ------------------------------------------------------------------------------------------------ traced arrays
@@ -375,141 +407,134 @@ def elementwise(prim, args, target=None):
 
 def record_elementwise(prim, args, target=None):
     """`elementwise`, without telling any interpreter."""
-    place = habit(args)
-    if place is None:
+    point = point_of(args)
+    site = 0 if point is None else lone.site(point)
+    if site and lone.is_lone(site):
         return None
-    operands, types = [], []
+    refs, types = [], []
     large = False
     for x in args:
         t = type(x)
         if t is ndarray:
-            o = operand(x)
-            if o is None:
+            x = operand(x)
+            if x is None:
                 return None
-            operands.append(o)
-            types.append(o.type)
-            if o.size >= _lazy_from:
-                large = True
+            t = _dtype(x)
+            large = large or _is_large(x)
         elif t is _FLOAT or t is _INT or t is _COMPLEX:
-            operands.append(x)
-            types.append(t)
+            pass
         elif t is bool:
-            operands.append(x)
-            types.append(_BOOL)
+            t = _BOOL
         elif isinstance(x, _GENERIC) and is_number(x.dtype):
-            operands.append(x)
-            types.append(x.dtype)
+            t = x.dtype
         else:
             return None
+        refs.append(x)
+        types.append(t)
     if not large:
         return None
-    loop = find_loop(prim, tuple(types))
+    loop = find_loop(prim, types)
     if loop is None:
         return None
-    return _placed(_finish(prim, (), operands, loop[0], loop[1], target), place)
+    return _finish(prim, (), args, refs, loop[0], loop[1], loop[2], target, point, site)
 
 
-def _placed(result, place):
-    """`result`, which knows the place in the program that recorded it."""
-    if place and result is not None:
-        s = pending_whole(result)
-        if s is not None:
-            s.node.site = place
-    return result
-
-
-def habit(args):
-    """Place in the program of an operation whose operands are all there; 0 for others; None: it should run at once."""
+def point_of(args):
+    """Where the program is (`tnp.core.native.point`), if the habit of that place counts: all operands are there."""
+    if _fast:  # NumPy's own function is not
+        return None
     for x in args:
         if type(x) is ndarray:
             a = x
-            if a._nd is None or _numel(a._nd) * a._nd.itemsize >= LONE_BELOW:
-                return 0
-    if _fast:  # NumPy's own function is not
-        return 0
-    place = lone.site()
-    return None if lone.is_lone(place) else place
-
-
-def _numel(nd):
-    n = 1
-    for i in range(nd.ndim):
-        n *= nd.shape[i]
-    return n
-
-
-def can_warn(prim, ins, dtype):
-    """Can the operation raise a floating-point flag that NumPy reports?"""
-    if prim in QUIET:
-        return ins[0].kind == "c"  # comparisons and magnitudes of complex numbers do
-    return dtype.kind in "fcV" or prim.name in ("floor_divide", "remainder", "fmod", "astype", "reciprocal")
-
-
-def _finish(prim, params, operands, ins, dtype, target):
-    shape, refs, leaf = None, [], 0
-    for i in range(len(operands)):
-        o = operands[i]
-        if type(o) is Operand:
-            a = o
-            shape = a.shape if shape is None else broadcast(shape, a.shape)
-            if shape is None:
+            if a._nd is None or native.nbytes(a._nd) >= LONE_BELOW:
                 return None
-            refs.append(a.ref)
-            s = a.ref if type(a.ref) is Storage else a.ref.storage
-            if s.node is None:
-                full = s.full
-                nbytes = _numel(full) * full.itemsize
-                if nbytes > leaf:
-                    leaf = nbytes
+    return native.point()
+
+
+def _scalar(x, dtype):
+    """A number as NumPy converts it for a loop; None if NumPy has to say what is wrong with it."""
+    if type(x) is float:
+        value = x
+        huge = (value > 65504.0 or value < -65504.0) and value - value == 0
+        if huge and dtype.char in "efF" and abs(x) > float(_np.finfo(dtype).max):
+            return None  # 1e300 for float32 overflows when NumPy converts it
+    try:
+        return dtype.type(x)
+    except (OverflowError, TypeError, ValueError):
+        return None  # 300 for uint8, a complex for a float
+
+
+def _finish(prim, params, args, refs, ins, dtype, warns, target, point, site):
+    """The array that an operation gives whose operands and loop are known; None if it has to run at once."""
+    shape, leaf = None, 0
+    for i in range(len(refs)):
+        r = refs[i]
+        if type(r) is Storage:
+            s = r
+        elif type(r) is Place:
+            p = r
+            s = p.storage
         else:
-            d = ins[i]
-            huge = type(o) is float and abs(o) > 65504.0 and o - o == 0
-            if huge and d.char in "efF" and abs(o) > float(_np.finfo(d).max):
-                return None  # 1e300 for float32 overflows when NumPy converts it
-            try:
-                refs.append(d.type(o))
-            except (OverflowError, TypeError, ValueError):
-                return None  # 300 for uint8, a complex for a float: NumPy says what it is
-    size = _size(shape)
-    nbytes = size * dtype.itemsize
+            refs[i] = _scalar(r, ins[i])
+            if refs[i] is None:
+                return None
+            continue
+        nd = _array(r)
+        if shape is None:
+            shape = s.node.shape if nd is None else native.shape(nd)
+        elif nd is None:
+            if s.node.shape is not shape:
+                shape = layout.broadcast(shape, s.node.shape)
+        elif not layout.has_shape(nd, shape):
+            shape = layout.broadcast(shape, native.shape(nd))
+        if shape is None:
+            return None
+        if s.node is None:
+            nbytes = native.nbytes(s.full)
+            if nbytes > leaf:
+                leaf = nbytes
+    size = layout.size_of(shape)
+    nbytes = size * native.itemsize(dtype)
     if size < _lazy_from or size == 0 or not shape or leaf > RETAIN * nbytes:
         return None
     where = None
-    if can_warn(prim, ins, dtype):
+    if warns:
         modes = warn.error_modes()
         if modes is None:
             schedule.finish_warners()  # what the program wrote before warns before
             return None
-        where = warn.here(modes)
+        where = warn.here(modes, point)
     if target is None:
-        order = memory_order(operands, ins, shape, prim is where_p)
+        order = memory_order(refs, ins, shape, prim is where_p)
         if order is False:
             return None
     else:
         order = _order_of(target)
-        if order is False or shape != look(target).shape:
+        if order is False or shape != shape_of(target):
             return None
     if _fast and not params and prim.ufunc is not None:
         params = FAST
     if COMPILED and target is None:  # nothing in it lets another thread run
-        return _record(prim, params, operands, tuple(refs), ins, dtype, shape, order, where, target, nbytes)
+        return _record(prim, params, args, tuple(refs), ins, dtype, shape, order, where, target, nbytes, site)
     with lock:
-        return _record(prim, params, operands, tuple(refs), ins, dtype, shape, order, where, target, nbytes)
+        return _record(prim, params, args, tuple(refs), ins, dtype, shape, order, where, target, nbytes, site)
 
 
-def _record(prim, params, operands, refs, ins, dtype, shape, order, where, target, nbytes):
-    for o in operands:
-        if type(o) is Operand:
-            a = o
-            x = a.array
-            x._cell.marked |= READERS
+def _record(prim, params, args, refs, ins, dtype, shape, order, where, target, nbytes, site):
+    for o in args:
+        if type(o) is ndarray:
+            x = o
+            c = x._cell
+            c.marked |= READERS
     s = graph.record(prim, params, refs, ins, dtype, shape, order, where)
+    if site:
+        s.node.site = site
     if target is not None:
         return renew(target, s)
     c = Cell.__new__(Cell)
     c.storage, c.marked, c.starts = s, PENDING, None
     s.live = True
-    x = new(ndarray)
+    x = hot.new(ndarray)
     x._cell = c
     if s.node.count > GROUP or (nbytes >= BIG and _too_much(s, nbytes)):
         _force_now(s)
@@ -530,41 +555,43 @@ def select(c, x, y, target=None):
 
 def record_select(c, x, y, target=None):
     """`select`, without telling any interpreter."""
-    place = habit((c, x, y))
-    if place is None:
+    args = (c, x, y)
+    point = point_of(args)
+    if point is not None and lone.is_lone(lone.site(point)):
         return None
-    operands, types, large = [], [], False
-    for a in (c, x, y):
+    refs, types = [], []
+    large = False
+    for a in args:
         t = type(a)
         if t is ndarray:
-            o = operand(a)
-            if o is None:
+            a = operand(a)
+            if a is None:
                 return None
-            large = large or o.size >= _lazy_from
-            operands.append(o)
-            types.append(o.type)
-        elif t in _WEAK or t is bool or isinstance(a, _GENERIC):
-            operands.append(a)
-            types.append(t if t in _WEAK else _np.dtype(bool) if t is bool else a.dtype)
-        else:
+            t = _dtype(a)
+            large = large or _is_large(a)
+            if not _is_number(t):
+                return None
+        elif t is bool:
+            t = _BOOL
+        elif isinstance(a, _GENERIC):
+            t = a.dtype
+            if not is_number(t):
+                return None
+        elif t not in _WEAK:
             return None
-    if not large or any(t not in _WEAK and not is_number(t) for t in types):
+        refs.append(a)
+        types.append(t)
+    if not large or types[0] is not _BOOL:
         return None
-    if types[0] != _np.dtype(bool):
+    dtype = types[1]
+    if dtype is not types[2] or dtype in _WEAK or dtype.metadata is not None:
+        try:
+            dtype = _np.result_type(*[types[i] if types[i] not in _WEAK else refs[i] for i in (1, 2)])
+        except (TypeError, OverflowError):
+            return None
+    if target is not None and (dtype != dtype_of(target) or _order_of(target) is False):
         return None
-    weak = [types[i] if types[i] not in _WEAK else operands[i] for i in (1, 2)]
-    try:
-        dtype = _np.result_type(*weak)
-    except (TypeError, OverflowError):
-        return None
-    if target is not None and (dtype != look(target).dtype or _order_of(target) is False):
-        return None
-    return _finish(where_p, (), operands, (types[0], dtype, dtype), dtype, target)
-
-
-def copied_in_order(nd):
-    """Is NumPy's copy of `nd` in C order? Copies have a rule of their own, for axes of one element too."""
-    return _np.empty_like(nd, "i1", "K").strides == _np.empty(nd.shape, "i1").strides
+    return _finish(where_p, (), args, refs, (_BOOL, dtype, dtype), dtype, False, target, point, 0)
 
 
 def cast(x, dtype):
@@ -574,17 +601,43 @@ def cast(x, dtype):
 
 def record_cast(x, dtype):
     """`cast`, without telling any interpreter."""
-    place = habit((x,))
-    if place is None:
+    args = (x,)
+    point = point_of(args)
+    site = 0 if point is None else lone.site(point)
+    if site and lone.is_lone(site):
         return None
-    o = operand(x)
-    if o is None or not is_number(dtype) or not is_number(o.type):
+    r = operand(x)
+    if r is None or not _is_number(dtype):
         return None
-    if o.size < _lazy_from or o.type.kind == "c" != dtype.kind:
+    former = _dtype(r)
+    if not _is_number(former) or not _is_large(r) or former.kind == "c" != dtype.kind:
         return None  # dropping imaginary parts has a warning of its own
-    if o.order is not None and not copied_in_order(look(x)):
+    nd = _array(r)
+    if nd is None:
+        s = r
+        if s.node.order is not None and not layout.copied_in_order(look(x)):
+            return None
+    elif not native.is_contiguous(nd) and not layout.copied_in_order(nd):
         return None
-    return _placed(_finish(cast_p, (("dtype", dtype),), [o], (o.type,), dtype, None), place)
+    return _finish_cast(args, [r], former, dtype, None, point, site)
+
+
+def _finish_cast(args, refs, former, dtype, target, point, site):
+    warns = can_warn(cast_p, (former,), dtype)
+    return _finish(cast_p, (("dtype", dtype),), args, refs, (former,), dtype, warns, target, point, site)
+
+
+def _is_number(dtype):
+    """`is_number`, remembered."""
+    if dtype in _numbers:
+        return True
+    if not is_number(dtype):
+        return False
+    _numbers.add(dtype)
+    return True
+
+
+_numbers: set[Any] = set()
 
 
 # ------------------------------------------------------------------------------------------------ writes to the whole
@@ -595,7 +648,7 @@ def _order_of(x):
     if s is not None:
         return s.node.order
     if c is None:
-        c = cell_of(x)
+        c = hot.cell_of(x)
     if is_shared(c):
         return False
     nd = settle(x) if c.marked & (PENDING | MOVED) or x._nd is None else x._nd
@@ -605,7 +658,7 @@ def _order_of(x):
     )  # a view whose base is not known stays one
     if not whole or not nd.flags.writeable:
         return False
-    if 1 in nd.shape and nd.ndim > 1 and nd.strides != _np.empty(nd.shape, nd.dtype).strides:
+    if nd.ndim > 1 and 1 in nd.shape and nd.strides != _np.empty(nd.shape, nd.dtype).strides:
         return False  # strides along axes of one element are kept only by writing in place
     if nd.flags.c_contiguous:
         return None
@@ -622,14 +675,14 @@ def renew(x, s):
     if old.full is not None:  # where views of it have to count from
         if c.starts is None:
             c.starts = {}
-        was = root(old.full)
+        was = hot.root(old.full)
         c.starts[id(was)] = weakref.ref(was), address(old.full), id(old.full)
     s.live = True
     s.node.version = True
     c.storage = s
     c.marked = (c.marked & ~READERS) | PENDING | MOVED
     x._nd = x._place = None
-    nbytes = _size(s.node.shape) * s.node.dtype.itemsize
+    nbytes = layout.size_of(s.node.shape) * native.itemsize(s.node.dtype)
     if s.node.count > GROUP or (nbytes >= BIG and _too_much(s, nbytes)):
         try:
             _force_now(s)
@@ -678,24 +731,30 @@ def inplace(prim, a, b):
     """``a op= b`` as a pending write to the whole of `a`; None if it has to run at once."""
     if traced((a, b), None):
         return _traced_into(prim, (a, b), a)
-    if type(a) is not ndarray or habit((a, b)) is None:
+    if type(a) is not ndarray:
         return None
-    s = pending_whole(a)
-    type_a = s.node.dtype if s is not None else look(a).dtype
-    types = (type_a, type(b) if type(b) in _WEAK else _np.dtype(bool) if type(b) is bool else getattr(b, "dtype", None))
+    types = [dtype_of(a), _type_of(b)]
     if types[1] is None:
         return None
     loop = find_loop(prim, types)
-    if loop is None or loop[1] != type_a or _is_one(a):
+    if loop is None or loop[1] != types[0] or _is_one(a):
         return None
     if _order_of(a) is False:
         return _into_part(prim, (a, b), a, loop[0])
     return elementwise(prim, (a, b), a)
 
 
+def _type_of(x):
+    """Dtype of an operand, or int, float, complex; None for what is no operand."""
+    t = type(x)
+    if t is ndarray:
+        return dtype_of(x)
+    return t if t in _WEAK else _BOOL if t is bool else getattr(x, "dtype", None)
+
+
 def _is_one(x):
     """Is there one element? NumPy's loops then see no strides, and some compute in place by other steps."""
-    return _size(shape_of(x)) == 1
+    return layout.size_of(shape_of(x)) == 1
 
 
 def _into_part(prim, args, out, ins):
@@ -704,15 +763,15 @@ def _into_part(prim, args, out, ins):
     for x in args:
         if type(x) is ndarray:
             pending = pending or pending_whole(x) is not None
-            shape = broadcast(shape, shape_of(x))
+            shape = layout.broadcast(shape, shape_of(x))
             if shape is None:
                 return None
     if not pending or type(out) is not ndarray or shape != shape_of(out):
         return None
     with lock:
-        c = cell_of(out)  # first: a reference of our own would make the memory look shared
+        c = hot.cell_of(out)  # first: a reference of our own would make the memory look shared
         nd = settle(out)
-        if not nd.flags.writeable or is_shared(c) or root(nd) is not root(c.storage.full):
+        if not nd.flags.writeable or is_shared(c) or hot.root(nd) is not hot.root(c.storage.full):
             return None
         if not nd.flags.c_contiguous and not backend.fusible(prim, ins, nd):
             return None  # NumPy's loop chooses its steps by the strides of what it writes, too
@@ -732,13 +791,11 @@ def into(prim, args, out):
     """A ufunc call with ``out=``, as a pending write to the whole of `out`; None if it has to run at once."""
     if traced(args, out):
         return _traced_into(prim, args, out)
-    types = tuple(
-        type(x) if type(x) in _WEAK else _np.dtype(bool) if type(x) is bool else getattr(x, "dtype", None) for x in args
-    )
+    types = [_type_of(x) for x in args]
     if any([t is None for t in types]):  # not "in": a dtype equals None where float64 does
         return None
     loop = find_loop(prim, types)
-    if loop is None or loop[1] != look(out).dtype or _is_one(out):
+    if loop is None or loop[1] != dtype_of(out) or _is_one(out):
         return None
     if _order_of(out) is False:
         return _into_part(prim, args, out, loop[0])
@@ -749,11 +806,11 @@ def assign(x, value):
     """``x[...] = value`` as a pending write to the whole of `x`; None if it has to run at once."""
     if type(value) is not ndarray or type(x) is not ndarray or _order_of(x) is False:
         return None
-    o = operand(value)
-    shape = look(x).shape
-    if o is None or o.type != look(x).dtype or o.shape != shape or o.size < _lazy_from:
+    r = operand(value)
+    if r is None or _shape(r) != shape_of(x) or _dtype(r) != dtype_of(x) or not _is_large(r):
         return None
-    return _finish(cast_p, (("dtype", o.type),), [o], (o.type,), o.type, x)
+    dtype = _dtype(r)
+    return _finish_cast((value,), [r], dtype, dtype, x, None, 0)
 
 
 def store(x, key, value):
@@ -764,14 +821,14 @@ def store(x, key, value):
     if v is None or value._cell is x._cell:  # ``a[...] *= b`` ends with assigning the array to itself
         return None
     with lock:
-        c = cell_of(x)  # first: a reference of our own would make the memory look shared
+        c = hot.cell_of(x)  # first: a reference of our own would make the memory look shared
         nd = settle(x)
         if v.node is None:  # the kernel that gave `x` its content computed the value too
             return None
         place = nd[key]
         if type(place) is not _NDARRAY or not place.flags.writeable or place.shape != v.node.shape:
             return None
-        if place.dtype != v.node.dtype or is_shared(c) or place.base is not root(nd):
+        if place.dtype != v.node.dtype or is_shared(c) or place.base is not hot.root(nd):
             return None
         schedule.store(c.storage, place, v)
         if c.storage.readers is None:
@@ -798,10 +855,13 @@ def run_reduce(ufunc, x, axis, keepdims, dtype):
     s = pending_whole(x)
     if s is None and look(x).size < max(_lazy_from, min(PLAIN_REDUCTION, _lazy_from * 32)):
         return None
-    o = operand(x)
-    if o is None or not is_number(o.type) or o.size < _lazy_from or not o.size:
+    r = operand(x)
+    if r is None or not _is_number(_dtype(r)) or not _is_large(r):
         return None
-    ndim = len(o.shape)
+    given = _shape(r)
+    if 0 in given:
+        return None
+    ndim = len(given)
     if axis is None:
         axes = tuple(range(ndim))
     else:
@@ -812,17 +872,15 @@ def run_reduce(ufunc, x, axis, keepdims, dtype):
             return None
         if len(set(axes)) != len(axes) or any(a < 0 or a >= ndim for a in axes):
             return None
-    loop = _reduce_loop(ufunc, o.type, dtype)
-    if loop is None or (o.order is not None and (ndim - len(axes) > 1 or (keepdims and ndim > 1))):
+    loop = _reduce_loop(ufunc, _dtype(r), dtype)
+    if loop is None or (not _is_straight(r) and (ndim - len(axes) > 1 or (keepdims and ndim > 1))):
         return None  # the order of the result in memory follows the operand's
     if keepdims:
-        shape = tuple(1 if i in axes else n for i, n in enumerate(o.shape))
+        shape = tuple(1 if i in axes else n for i, n in enumerate(given))
     else:
-        shape = tuple(n for i, n in enumerate(o.shape) if i not in axes)
+        shape = tuple(n for i, n in enumerate(given) if i not in axes)
     with lock:
-        s = graph.record(
-            prim, (("axis", axes), ("keepdims", bool(keepdims))), (o.ref,), (loop,), loop, shape, None, None
-        )
+        s = graph.record(prim, (("axis", axes), ("keepdims", bool(keepdims))), (r,), (loop,), loop, shape, None, None)
         s.live = True
         schedule.force(s)
         full = s.full
@@ -830,10 +888,16 @@ def run_reduce(ufunc, x, axis, keepdims, dtype):
             return None  # NumPy runs it again and warns, from the line of its own that does
     if not shape:
         return full[()]
-    r = new(ndarray)
-    r._nd = full
-    r._cell = Cell(s, 0)
-    return r
+    made = hot.new(ndarray)
+    made._nd = full
+    made._cell = Cell(s, 0)
+    return made
+
+
+def _is_straight(ref):
+    """Is the operand in C order, without gaps?"""
+    nd = _array(ref)
+    return ref.node.order is None if nd is None else native.is_contiguous(nd)
 
 
 def _reduce_loop(ufunc, dtype, wanted):

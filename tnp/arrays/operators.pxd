@@ -1,5 +1,6 @@
 from tnp cimport bind
 from tnp.arrays cimport temporaries
+from tnp.core cimport native
 
 cdef class Operator:
     cdef readonly str name
@@ -7,6 +8,8 @@ cdef class Operator:
     cdef readonly object reflected
     cdef readonly object inplace
     cdef readonly object prim
+    cdef readonly bint commutes
+    cdef readonly bint elided
 
 cpdef object binary(Operator op, object a, object b)
 cpdef object reflected(Operator op, object a, object b)

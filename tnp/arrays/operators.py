@@ -1,12 +1,12 @@
 """Operators and ufunc calls where the direct path does not apply: recorded, or NumPy's own on the same memory."""
 
 import operator
-from sys import getrefcount
 
 import numpy as _np
 
 from tnp import bind
 from tnp.arrays import temporaries
+from tnp.core import native
 from tnp.host import call, rewrap, run, unwrap
 from tnp.hot import ndarray, writable
 
@@ -38,15 +38,16 @@ class Operator:
         self.plain = getattr(_NDARRAY, f"__{name}__")
         self.reflected = getattr(_NDARRAY, f"__r{name}__", None)
         self.inplace = getattr(_NDARRAY, f"__i{name}__", None)
+        self.commutes = name in temporaries.COMMUTATIVE
+        self.elided = name in temporaries.ELIDED
         self.prim = bind.PRIMITIVES.get(UFUNCS.get(name))
 
 
 def binary(op, a, b):
     """``a op b`` where `a` is a tnp array: recorded, or NumPy's method decides what it can take."""
-    if not temporaries.alike(a, b) or (op.name == "mul" and temporaries.is_complex(b)):
-        kept = temporaries.over(op, a, b, (getrefcount(a), getrefcount(b)))
-        if kept is not None:
-            return inplace(op, kept, b if kept is a else a)
+    kept = temporaries.over(op, a, b, native.references(a), native.references(b))
+    if kept is not None:
+        return inplace(op, kept, b if kept is a else a)
     if op.prim is not None:
         r = bind.elementwise(op.prim, (a, b))
         if r is not None:
@@ -57,7 +58,7 @@ def binary(op, a, b):
 
 def reflected(op, a, b):
     """``b op a`` where `a` is a tnp array, and `b` did not know what to do."""
-    if type(b) is complex and op.name == "mul" and temporaries.is_over(a, getrefcount(a)):
+    if type(b) is complex and op.name == "mul" and temporaries.is_over(a, native.references(a)):
         return inplace(op, a, b)
     if op.prim is not None:
         r = bind.elementwise(op.prim, (b, a))

@@ -9,6 +9,7 @@ import sys
 import numpy as _np
 
 from tnp import bind, hot
+from tnp.core import layout, native
 from tnp.core.cells import TRACED
 from tnp.hot import OWNER, ndarray, wrap
 
@@ -16,83 +17,93 @@ LEAST = 256 * 1024  # bytes from which NumPy does so
 COMMUTATIVE = frozenset(["add", "mul", "and", "or", "xor"])
 ELIDED = COMMUTATIVE | {"sub", "truediv", "floordiv", "lshift", "rshift"}
 
+_MANY = 1 << 30  # every operand then looks unnamed, while references are counted
 _counting: list[tuple[int, int]] | None = None
-_counts = (0, 0)  # references to a first and a second operand that nothing names, as `binary` sees them
-_count = 0  # the same for the array after a number, as `reflected` sees it
+_first = _second = _MANY  # references to a first and a second operand that nothing names, as `binary` sees them
+_number = _MANY  # the same for the array after a number, as `reflected` sees it
 _borrows = sys.version_info >= (3, 14)  # operands on the evaluation stack are not counted there
 
 
-def alike(a, b):
-    """Do both lie in memory in the same order, so that the result does whatever NumPy does?"""
+def over(op, a, b, first, second):
+    """The operand over whose memory NumPy computes ``a op b``; None where it does not, or where that changes nothing.
+
+    `first` and `second` are the references to `a` and `b` that the caller sees.
+    """
+    if first > _first and second > _second:  # both have names
+        return None
     if _counting is not None:
+        _counting.append((first, second))
+        return None
+    if _borrows or not op.elided or type(a) is not ndarray or type(b) is not ndarray:
+        return None
+    x = a
+    y = b
+    if (x._base is not None and x._base is not OWNER) and (y._base is not None and y._base is not OWNER):
+        return None  # views
+    if (op.name != "mul" or bind.dtype_of(y).kind != "c") and _lies_alike(x, y):
+        return None
+    if first <= _first and _fits(op.name, x, y):
+        return a
+    return b if second <= _second and op.commutes and _fits(op.name, y, x) else None
+
+
+def _lies_alike(a, b):
+    """Do both lie in memory in the same order, so that the result does whatever NumPy does?"""
+    s, u = bind.pending_whole(a), bind.pending_whole(b)
+    if s is not None and s.node.order is not None:
+        return u is not None and u.node.order == s.node.order
+    if u is not None and u.node.order is not None:
         return False
-    if _borrows or type(b) is not ndarray or type(a) is not ndarray:
-        return True
-    x, y = _order(a), _order(b)
-    return (x is None and y is None) or (type(x) is tuple and type(y) is tuple and x == y)
+    return (s is not None or _in_c_order(a)) and (u is not None or _in_c_order(b))
 
 
-def _order(x):
-    c = x._cell
-    if x._nd is None and x._place is None and c is not None and c.storage.node is not None:
-        return c.storage.node.order
+def _in_c_order(x):
     nd = x._nd if x._nd is not None else bind.look(x)
-    return None if nd.flags.c_contiguous else nd
-
-
-def is_complex(x):
-    """Is this an array of complex numbers, and can it be told whether anything names it?"""
-    return not _borrows and type(x) is ndarray and bind.dtype_of(x).kind == "c"
+    return native.is_contiguous(nd) or layout.is_in_c_order(nd)
 
 
 def is_over(a, count):
     """Does NumPy compute ``number * a`` over the memory of `a`, an array of complex numbers?"""
+    if count > _number:
+        return False
     if _counting is not None:
         _counting.append((count, count))
         return False
-    return is_complex(a) and count <= _count and _is_large_and_own("mul", a)
+    return not _borrows and type(a) is ndarray and bind.dtype_of(a).kind == "c" and _is_large_and_own("mul", a)
 
 
-def over(op, a, b, counts):
-    """The operand over whose memory NumPy computes ``a op b``, or None.
-
-    `counts` are the references to `a` and `b` that the caller sees.
-    """
-    if _counting is not None:
-        _counting.append(counts)
-        return None
-    if op.name not in ELIDED:
-        return None
-    if counts[0] <= _counts[0] and _fits(op, a, b):
-        return a
-    return b if counts[1] <= _counts[1] and op.name in COMMUTATIVE and _fits(op, b, a) else None
-
-
-def _fits(op, a, b):
+def _fits(name, a, b):
     """May the result of ``a op b`` take the memory of `a`?"""
-    if type(a) is not ndarray or type(b) is not ndarray or not _is_large_and_own(op.name, a):
+    if not _is_large_and_own(name, a):
         return False
-    x, y = bind.look(a), bind.look(b)
-    return (y.ndim == 0 or y.shape == x.shape) and _np.can_cast(y.dtype, x.dtype, "safe")
+    shape = bind.shape_of(b)
+    return (not shape or shape == bind.shape_of(a)) and _np.can_cast(bind.dtype_of(b), bind.dtype_of(a), "safe")
 
 
 def _is_large_and_own(name, a):
     c = a._cell
     if (a._base is not None and a._base is not OWNER) or (c is not None and c.marked & TRACED):
         return False
-    x = bind.look(a)
-    if x.nbytes < LEAST or x.dtype.kind not in ("fc" if name == "truediv" else "iufc") or not x.flags.writeable:
+    dtype = bind.dtype_of(a)
+    if layout.size_of(bind.shape_of(a)) * native.itemsize(dtype) < LEAST:
         return False
-    return x.base is None if c is None else bind.pending_whole(a) is not None or x is c.storage.full
+    if dtype.kind not in ("fc" if name == "truediv" else "iufc"):
+        return False
+    if bind.pending_whole(a) is not None:
+        return True
+    x = bind.look(a)
+    return native.is_writeable(x) and (x.base is None if c is None else x is c.storage.full)
 
 
 def calibrate():
     """Count the references to operands that nothing names, in an operator's call."""
-    global _counting, _counts, _count
+    global _counting, _first, _second, _number
     former = hot.get_lazy_from()
     hot.set_lazy_from(0)
     _counting = []
     wrap(_np.zeros(2)) + wrap(_np.zeros(2))
     1j * wrap(_np.zeros(2))
-    _counts, _count, _counting = _counting[0], _counting[1][0], None
+    operands, number = _counting
+    _first, _second = operands
+    _number, _counting = number[0], None
     hot.set_lazy_from(former)

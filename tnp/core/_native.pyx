@@ -3,6 +3,7 @@
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.buffer cimport PyBUF_FULL_RO, PyBuffer_Release, PyObject_GetBuffer
 cimport numpy as cnp
+from tnp.core cimport native
 
 cdef extern from *:
     """
@@ -156,37 +157,6 @@ def address(cnp.ndarray array):
     return <size_t>cnp.PyArray_DATA(array)
 
 
-cdef extern from *:
-    """
-    #include <frameobject.h>
-    /* The innermost frame that is not tnp's own (tnp's Python files have frames, its compiled ones do not). */
-    static PyObject *tnp_point(void) {
-        static PyObject *name = NULL;
-        if (name == NULL && (name = PyUnicode_InternFromString("__name__")) == NULL) return NULL;
-        PyFrameObject *frame = PyEval_GetFrame();
-        Py_XINCREF(frame);
-        while (frame != NULL) {
-            PyObject *globals = PyFrame_GetGlobals(frame);
-            PyObject *module = PyDict_GetItemWithError(globals, name);
-            const char *text = module != NULL && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : "";
-            if (text == NULL || strncmp(text, "tnp", 3) != 0 || (text[3] != 0 && text[3] != '.')) {
-                PyObject *code = (PyObject *)PyFrame_GetCode(frame);
-                PyObject *point = Py_BuildValue("(NnN)", code, (Py_ssize_t)PyFrame_GetLasti(frame), globals);
-                PyErr_Clear();
-                Py_DECREF(frame);
-                return point;
-            }
-            PyFrameObject *back = PyFrame_GetBack(frame);
-            Py_DECREF(globals);
-            Py_DECREF(frame);
-            frame = back;
-        }
-        Py_RETURN_NONE;
-    }
-    """
-    object tnp_point()
-
-
 def point():
     """Where the program is: code, instruction and globals of the innermost frame that is not tnp's, or None."""
-    return tnp_point()
+    return native.point()

@@ -1,20 +1,35 @@
-"""What the compiled module `_native` does, and how it is done without a compiler."""
+"""What the compiled module `_native` does, and how it is done without a compiler.
+
+The second half is what compiled modules read from Python's and NumPy's structures in C (native.pxd): they cimport this
+module and write ``native.size(nd)``.
+"""
 
 import os
 import sys
+import weakref
 from types import CodeType, FrameType
 from typing import Any
 
 __all__ = [
     "COMPILED",
     "address",
+    "dtype",
     "install_buffer",
     "install_new",
+    "is_contiguous",
+    "is_writeable",
+    "itemsize",
+    "nbytes",
     "point",
+    "references",
     "refuse_concat",
     "set_metaclass",
     "set_type_attribute",
     "set_type_name",
+    "shape",
+    "size",
+    "value",
+    "weak",
 ]
 
 try:
@@ -70,3 +85,48 @@ except ImportError:
                 return frame.f_code, frame.f_lasti, frame.f_globals
             frame = frame.f_back
         return None
+
+
+weak = weakref.ref
+references = sys.getrefcount
+
+
+def value(var: Any) -> Any:
+    """What a context variable has."""
+    return var.get()
+
+
+def dtype(nd: Any) -> Any:
+    return nd.dtype
+
+
+def shape(nd: Any) -> tuple[int, ...]:
+    found: tuple[int, ...] = nd.shape
+    return found
+
+
+def size(nd: Any) -> int:
+    found: int = nd.size
+    return found
+
+
+def itemsize(dtype: Any) -> int:
+    """Bytes of an element of this dtype."""
+    found: int = dtype.itemsize
+    return found
+
+
+def nbytes(nd: Any) -> int:
+    found: int = nd.nbytes
+    return found
+
+
+def is_contiguous(nd: Any) -> bool:
+    """Does it lie in C order, without gaps?"""
+    found: bool = nd.flags.c_contiguous
+    return found
+
+
+def is_writeable(nd: Any) -> bool:
+    found: bool = nd.flags.writeable
+    return found

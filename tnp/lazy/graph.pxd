@@ -1,4 +1,5 @@
 cimport cython
+from tnp.core cimport native
 from tnp.core.cells cimport Node, Place, Storage
 
 cdef Py_ssize_t _serial

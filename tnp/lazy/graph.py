@@ -9,6 +9,7 @@ doubled, so recording stays O(1).
 import weakref
 from typing import Any
 
+from tnp.core import native
 from tnp.core.cells import Node, Place, Storage
 
 GROUP = 400  # nodes of one kernel at most; more are run at once
@@ -68,7 +69,7 @@ def record(
     out = Storage.__new__(Storage)
     out.full, out.node, out.readers, out.export = None, node, None, None
     out.live, out.uses = False, 0
-    me = weakref.ref(out)
+    me = native.weak(out)
     if where is not None:
         warners.append(me)
         n = len(warners)

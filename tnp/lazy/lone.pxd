@@ -1,6 +1,7 @@
 cimport cython
 cdef dict _habits
 cdef Py_ssize_t PATIENCE, AGAIN
-cpdef object site()
+@cython.locals(code=size_t, instruction=size_t)
+cpdef size_t site(tuple point) except? 1
 @cython.locals(n=Py_ssize_t)
 cpdef bint is_lone(object place)

@@ -10,7 +10,6 @@ that it stands on, so that is what is remembered: how often in a row a place in 
 from typing import Any
 
 from tnp.core.cells import Node, Place, Storage
-from tnp.core.native import point
 
 BELOW = 1 << 22  # bytes of an operand; above, threads earn the launch back
 PATIENCE = 3  # kernels of one operation in a row
@@ -19,10 +18,12 @@ AGAIN = 64  # every so often such an operation waits once more: habits change
 _habits: dict[int, int] = {}  # by place in the program
 
 
-def site() -> int:
-    """Which operation of the program this is: a number."""
-    place = point()
-    return 0 if place is None else id(place[0]) ^ (place[1] << 40)
+def site(point: Any) -> int:
+    """Which operation of the program is at this `tnp.core.native.point`: a number."""
+    if point is None:
+        return 0
+    code, instruction = id(point[0]), point[1]
+    return code ^ (instruction << 40)
 
 
 def is_lone(place: int) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
-from tnp.core.native import point
+from tnp.core import native
 
 try:
     from numpy._core.umath import _extobj_contextvar  # private: one lookup of 30 ns instead of 1 us
@@ -34,6 +34,7 @@ _modes: dict[str, str] | None = None
 _snapshot: list[Any] = []
 _asks = False  # does the error state want warnings at all?
 _warnings: Any = warnings  # with private names, which its published types have not
+_names: dict[str, Any] = vars(warnings)  # looked up as Python does, and faster
 _show = _warnings._showwarning_orig
 _print = None  # what prints warnings when nobody records them; known once it has been seen at rest
 
@@ -83,9 +84,9 @@ def error_modes() -> dict[str, str] | None:
     warning or somebody records warnings.
     """
     global _seen_state, _seen_filters, _seen_first, _seen_length, _modes, _snapshot, _asks
-    filters = warnings.filters
+    filters = _names["filters"]
     first = filters[0] if filters else None
-    state = _state.get() if _state is not None else None
+    state = native.value(_state) if _state is not None else None
     if (
         state is not None
         and state is _seen_state
@@ -111,12 +112,12 @@ def _printing() -> bool:
     From then on they are printed in the order of the program.
     """
     global _print
-    now = _warnings._showwarnmsg_impl
+    now = _names["_showwarnmsg_impl"]
     if now is not _in_order:
         if getattr(now, "__module__", None) != "warnings" or not hasattr(now, "__code__"):
             return False
         _print, _warnings._showwarnmsg_impl = now, _in_order
-    return warnings.showwarning is _show
+    return _names["showwarning"] is _show
 
 
 def _verdict(filters: Any) -> dict[str, str] | None:
@@ -128,15 +129,16 @@ def _verdict(filters: Any) -> dict[str, str] | None:
     return modes
 
 
-def here(modes: dict[str, str]) -> Where | None:
-    """Where the program is: the innermost frame that is not ours."""
+def here(modes: dict[str, str], point: tuple[CodeType, int, dict[str, Any]] | None) -> Where | None:
+    """Where the program is: the innermost frame that is not ours, which is `point` if that was asked already."""
     if not _asks:
         return QUIET
-    place = point()
-    if place is None:
-        return QUIET
+    if point is None:
+        point = native.point()
+        if point is None:
+            return QUIET
     w = Where.__new__(Where)
-    w.code, w._instruction, w.globals = place
+    w.code, w._instruction, w.globals = point[0], point[1], point[2]
     w.modes, w.filters = modes, _snapshot
     return w
 

@@ -6,6 +6,7 @@ import numpy as _np
 
 from tnp import bind
 from tnp.core.dtypes import is_number
+from tnp.core.layout import copied_in_order
 from tnp.host import native, ufunc_of
 from tnp.hot import get_lazy_from, ndarray
 from tnp.ops.views import look
@@ -72,7 +73,7 @@ def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     if type(x) is not ndarray or copy is not True or not large(x):
         return None
     dtype = look(x).dtype
-    if dtype.char not in "fd" or not bind.copied_in_order(look(x)):
+    if dtype.char not in "fd" or not copied_in_order(look(x)):
         return None
     limits = _np.finfo(dtype)
     high = limits.max if posinf is None else posinf

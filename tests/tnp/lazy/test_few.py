@@ -7,6 +7,7 @@ import tnp
 from tests.programs.same import same
 from tnp import bind
 from tnp.core.cells import Place, Storage
+from tnp.hot import cell_of
 from tnp.lazy.few import FEW, copied
 
 SESSIONS = {
@@ -177,7 +178,7 @@ def test_readers_that_have_let_go_are_no_readers():
     s, b = tnp.asarray(numpy.array([1.0])), tnp.ones(500)
     y = s * b
     s[0] = 2
-    c = bind.cell_of(s)
+    c = cell_of(s)
     assert bind.pending_readers(c.storage) == []
     assert y[0] == 1
 
