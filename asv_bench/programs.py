@@ -1,7 +1,8 @@
 """The programs on large arrays: written once, for NumPy and tnp alike.
 
 A program makes its inputs with NumPy and computes with the module it is given. Its floor is what tnp has to reach:
-how many times as fast as NumPy, on a CPU with AVX-512 and on one with AVX2 only.
+how many times as fast as NumPy, on a CPU with AVX-512 and on one with AVX2 only. What it moves and computes for an
+element stands with it, for the least time that it can take (see `floors`).
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +14,23 @@ import numpy
 
 @dataclass(frozen=True)
 class Program:
-    """Something to compute, on how much, and what is asked of it."""
+    """Something to compute, on how much, and what is asked of it.
+
+    Attributes
+    ----------
+    elements : int
+        Of its arrays; 0: not known.
+    passes : int
+        How often each is computed, one pass after the other.
+    moved : float
+        Bytes read and written for an element when each input and result passes once.
+    cycles : float
+        Of one core, for the arithmetic of an element in vectors of 32 bytes; 0: less than moving it takes.
+    serial : bool
+        Each element waits for the one before, so that one core has to do it.
+    own_loop : bool
+        Only NumPy's own loop gives these bits: its time is measured.
+    """
 
     name: str
     make: Callable[[numpy.random.Generator], tuple[Any, ...]]
@@ -21,6 +38,17 @@ class Program:
     floor_avx512: float
     floor_avx2: float
     one_core: bool = False  # measured by CPU time, with one thread
+    elements: int = 0
+    passes: int = 1
+    moved: float = 0.0
+    cycles: float = 0.0
+    serial: bool = False
+    own_loop: bool = False
+
+
+# Cycles for a float64 in vectors of four: two additions, products or comparisons start in a cycle, a division every
+# five and a square root every nine; an exponential is about 28 instructions. An addition that waits takes three.
+PLAIN, DIVISION, ROOT, EXPONENTIAL, WAITING = 1 / 8, 5 / 4, 9 / 4, 28 / 8, 3.0
 
 
 def chain13(np: Any, a: Any, b: Any, c: Any) -> Any:
@@ -51,14 +79,72 @@ def standard(*shape: int, count: int) -> Callable[[numpy.random.Generator], tupl
     return lambda rng: tuple(rng.standard_normal(shape) for _ in range(count))
 
 
+_CHAIN = DIVISION + ROOT + 11 * PLAIN
 PROGRAMS: Sequence[Program] = [
-    Program("13-operation chain, 100k", standard(100_000, count=3), chain13, 5, 8),
-    Program("13-operation chain, 1M", standard(1_000_000, count=3), chain13, 10, 11),
-    Program("13-operation chain, 10M", standard(10_000_000, count=3), chain13, 9, 8),
-    Program("exp(-(a-b)**2/(2*s*s))*c+1, 1M", standard(1_000_000, count=3), gauss, 4, 3),
-    Program("sum of squared differences, 1M", standard(1_000_000, count=2), squared_differences, 4, 3),
-    Program("row softmax, 10000x100", standard(10_000, 100, count=1), row_softmax, 3, 2.5),
-    Program("5-point stencil in place, 1000x1000, 4 steps", standard(1000, 1000, count=1), stencil, 3, 3),
+    Program(
+        "13-operation chain, 100k", standard(100_000, count=3), chain13, 5, 8, elements=100_000, moved=32, cycles=_CHAIN
+    ),
+    Program(
+        "13-operation chain, 1M",
+        standard(1_000_000, count=3),
+        chain13,
+        10,
+        11,
+        elements=1_000_000,
+        moved=32,
+        cycles=_CHAIN,
+    ),
+    Program(
+        "13-operation chain, 10M",
+        standard(10_000_000, count=3),
+        chain13,
+        9,
+        8,
+        elements=10_000_000,
+        moved=32,
+        cycles=_CHAIN,
+    ),
+    Program(
+        "exp(-(a-b)**2/(2*s*s))*c+1, 1M",
+        standard(1_000_000, count=3),
+        gauss,
+        4,
+        3,
+        elements=1_000_000,
+        moved=32,
+        cycles=EXPONENTIAL + DIVISION + 5 * PLAIN,
+    ),
+    Program(
+        "sum of squared differences, 1M",
+        standard(1_000_000, count=2),
+        squared_differences,
+        4,
+        3,
+        elements=1_000_000,
+        moved=16,
+        cycles=3 * PLAIN,
+    ),
+    Program(
+        "row softmax, 10000x100",
+        standard(10_000, 100, count=1),
+        row_softmax,
+        3,
+        2.5,
+        elements=1_000_000,
+        moved=16,
+        cycles=EXPONENTIAL + DIVISION + 3 * PLAIN,
+    ),
+    Program(
+        "5-point stencil in place, 1000x1000, 4 steps",
+        standard(1000, 1000, count=1),
+        stencil,
+        3,
+        3,
+        elements=998 * 998,
+        passes=4,
+        moved=16,
+        cycles=7 * PLAIN,
+    ),
 ]
 
 
@@ -96,11 +182,44 @@ OPERATIONS: dict[str, tuple[str, int, Callable[..., Any]]] = {
     "clip(x, 2, 7) float64": ("f8", 1, lambda np, x: np.clip(x, 2.0, 7.0)),
     "concatenate((x, y))": ("f8", 2, lambda np, x, y: np.concatenate((x, y))),
 }
+# Bytes moved for an element, and what is computed where that takes longer
+NEEDS: dict[str, dict[str, Any]] = {
+    "x + y float64": {"moved": 24},
+    "x * y float32": {"moved": 12},
+    "x / y float64": {"moved": 24, "cycles": DIVISION},
+    "x + y int32": {"moved": 12},
+    "x // y int64": {"moved": 24, "own_loop": True},
+    "x > y float64": {"moved": 17},
+    "sqrt(x) float64": {"moved": 16, "cycles": ROOT},
+    "exp(x) float64": {"moved": 16, "cycles": EXPONENTIAL},
+    "exp(x) float32": {"moved": 8, "own_loop": True},
+    "sin(x) float64": {"moved": 16, "own_loop": True},
+    "x ** 2 float64": {"moved": 16},
+    "x ** y float64": {"moved": 24, "own_loop": True},
+    "abs(x) float64": {"moved": 16},
+    "astype(float32)": {"moved": 12},
+    "where(x > 5, x, y)": {"moved": 24},
+    "x.sum() float64": {"moved": 8},
+    "x.mean() float32": {"moved": 4},
+    "x.max() float64": {"moved": 8},
+    "x.std() float64": {"moved": 8},
+    "x.argmax() float64": {"moved": 8},
+    "cumsum(x) float64": {"moved": 16, "cycles": WAITING, "serial": True},
+    "sort(x) float64": {"moved": 16},
+    "x.copy() float64": {"moved": 16},
+    "x[::-1] + y float64": {"moved": 24},
+    "x[x > 5] float64": {"moved": 12},
+    "x += y float64": {"moved": 24},
+    "clip(x, 2, 7) float64": {"moved": 16},
+    "concatenate((x, y))": {"moved": 32},
+}
 SIZES = {"10k": 10_000, "100k": 100_000, "1M": 1_000_000, "10M": 10_000_000}
 NEVER_BELOW = 0.97
 
 SINGLE: Sequence[Program] = [
-    Program(f"{name}, {label}", positive(dtype, size, count), run, NEVER_BELOW, NEVER_BELOW)
+    Program(
+        f"{name}, {label}", positive(dtype, size, count), run, NEVER_BELOW, NEVER_BELOW, elements=size, **NEEDS[name]
+    )
     for name, (dtype, count, run) in OPERATIONS.items()
     for label, size in SIZES.items()
 ]

@@ -11,7 +11,7 @@ import numpy
 
 import tnp
 import tnp.core.native
-from asv_bench import processes
+from asv_bench import floors, processes
 from asv_bench.calls import CALLS, compare_call
 from asv_bench.external import equation_of_state, npbench
 from asv_bench.pairs import Comparison, compare
@@ -30,10 +30,13 @@ class Row:
     detail: str
     floor: str
     reached: bool
+    least: str | None = None  # the least time that it can take, in the tables that have this column
 
     def __str__(self) -> str:
         mark = "yes" if self.reached else "**no**"
-        return f"| {self.work.replace('|', '/')} | {self.measured} | {self.detail} | {self.floor} | {mark} |"
+        columns = [self.work.replace("|", "/"), self.measured, self.detail]
+        columns += [] if self.least is None else [self.least]
+        return f"| {' | '.join([*columns, self.floor, mark])} |"
 
 
 def cpu() -> tuple[str, bool]:
@@ -52,7 +55,13 @@ def program_row(program: Program, pairs: int, avx512: bool) -> Row:
     floor = program.floor_avx512 if avx512 else program.floor_avx2
     bits = "" if result.same_bits else ", DIFFERENT BITS"
     detail = f"{_quartiles(result)}; {_time(result.numpy)} → {_time(result.tnp)}{bits}"
-    return Row(program.name, f"{result.ratio:.2f}x", detail, f"{floor}x", result.ratio >= floor and result.same_bits)
+    reached = result.ratio >= floor and result.same_bits
+    least = _least(floors.floor(program, tnp.get_num_threads()))
+    return Row(program.name, f"{result.ratio:.2f}x", detail, f"{floor}x", reached, least)
+
+
+def _least(found: floors.Floor | None) -> str:
+    return "not known" if found is None else f"{_time(found.seconds)}, {found.kind}"
 
 
 def programs(pairs: int, arguments: argparse.Namespace, avx512: bool) -> Iterator[Row]:
@@ -151,6 +160,13 @@ Measured by `python -m asv_bench.table`; each processor and build has its own se
 when it is measured again. Ratios are to NumPy in the same process: alternating pairs, inputs made anew for every
 repetition, every result finished and one element read within the measured time; medians, with the quartiles beside
 them. "One core" is CPU time with one thread. A row counts as reached only if the results have the same bits.
+
+The floor beside a row is the least time that the machine allows, the larger of two: the bytes of its inputs and
+results, each moved once, over the bandwidth of the level that holds them (L2, L3, memory: a copy by as many threads,
+measured in the same run, read and written bytes together); and its arithmetic, the vector instructions of an element
+over what one core starts in a cycle, times cores and the measured clock. Where only NumPy's own loop gives the bits,
+the loop's time on a block in the first cache, over the cores, stands in the place of the arithmetic. The memory of
+a result counts as there: what the system takes to hand it out is not in the floor.
 """
 NOTHING_YET = "\nNo measurement has been recorded yet.\n"
 
@@ -160,7 +176,10 @@ def write(page: Path, machine: str, section: str, rows: list[Row], conditions: s
     text = page.read_text(encoding="utf-8") if page.exists() else PREFACE
     text = text.replace(NOTHING_YET, "")
     begin, end = f"<!-- {section}: {machine} -->", f"<!-- end of {section}: {machine} -->"
-    head = "| work | measured | quartiles; NumPy → tnp | asked for | reached |\n|---|---|---|---|---|"
+    names = ["work", "measured", "quartiles; NumPy → tnp", "asked for", "reached"]
+    if any(row.least is not None for row in rows):
+        names.insert(3, "floor")
+    head = f"| {' | '.join(names)} |\n|{'---|' * len(names)}"
     heading = f"## {TITLES[section]}: {machine}\n\n{conditions}"
     block = "\n".join([begin, heading, "", head, *map(str, rows), end])
     if begin in text:

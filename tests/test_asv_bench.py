@@ -1,16 +1,17 @@
 """The benchmarks measure what they say: same results, statements that run, a page that is replaced part by part."""
 
 import json
+from dataclasses import replace
 
 import numpy
 import pytest
 
 import tnp
-from asv_bench import processes
+from asv_bench import floors, processes
 from asv_bench.calls import CALLS, timer
 from asv_bench.external import NPBENCH_FLOORS, equation_of_state, npbench
 from asv_bench.pairs import compare, copies, finish, identical, summarise
-from asv_bench.programs import PROGRAMS, SINGLE
+from asv_bench.programs import PROGRAMS, SINGLE, Program
 from asv_bench.table import PREFACE, Row, write
 
 
@@ -73,6 +74,38 @@ def test_page_is_replaced_section_by_section(tmp_path):
     assert "| work | 7x |  | 1x | yes |" in text
     assert "| work | 5x |  | 6x | **no** |" in text
     assert text.index("CPU A") < text.index("CPU B")
+
+
+def test_floor_stands_beside_the_row(tmp_path):
+    page = tmp_path / "performance.md"
+    write(page, "CPU A", "programs", [Row("work", "2x", "1 to 3", "1x", True, "3 ms, memory")], "two cores")
+    write(page, "CPU A", "calls", [Row("call", "2x", "1 to 3", "1x", True)], "two cores")
+    lines = page.read_text().splitlines()
+    assert "| work | measured | quartiles; NumPy → tnp | floor | asked for | reached |" in lines
+    assert "| work | 2x | 1 to 3 | 3 ms, memory | 1x | yes |" in lines
+    assert "| call | 2x | 1 to 3 | 1x | yes |" in lines
+
+
+def test_level_that_holds_the_data():
+    assert [floors.size_in_bytes(text) for text in ("512K\n", "32M", "64")] == [512 << 10, 32 << 20, 64]
+    sizes = {"L2": 1000, "L3": 8000}
+    assert [floors.level_of(n, 2, sizes) for n in (2000, 2001, 8000, 8001)] == ["L2", "L3", "L3", "memory"]
+
+
+def test_floor_is_the_larger_need(monkeypatch):
+    monkeypatch.setattr(floors, "caches", lambda: {"L2": 1000, "L3": 8000})
+    monkeypatch.setattr(floors, "bandwidth", lambda level, cores: 1e9 * cores)
+    monkeypatch.setattr(floors, "clock", lambda: 2e9)
+    monkeypatch.setattr(floors, "register_bytes", lambda: 32)
+    program = Program("p", lambda rng: (), lambda np: None, 1, 1, elements=1000, moved=16)
+    assert floors.floor(program, 2) == floors.Floor(16_000 / 2e9, "memory")
+    assert floors.floor(replace(program, one_core=True), 2) == floors.Floor(16_000 / 1e9, "memory")
+    again = replace(program, elements=125, passes=8)  # 2000 bytes, eight times
+    assert floors.floor(again, 2) == floors.Floor(16_000 / 2e9, "L2")
+    busy = replace(program, cycles=40.0)
+    assert floors.floor(busy, 2) == floors.Floor(1000 * 40 / 2e9 / 2, "arithmetic")
+    assert floors.floor(replace(busy, serial=True), 2) == floors.Floor(1000 * 40 / 2e9, "arithmetic")
+    assert floors.floor(replace(program, elements=0), 2) is None
 
 
 def test_public_benchmarks_run_from_clones(tmp_path):

@@ -7,7 +7,9 @@ import atexit
 import os
 import threading
 import weakref
+from collections.abc import Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 from tnp.backends import cache as disk
@@ -80,13 +82,26 @@ class Compiler:
         )
 
     @overload
-    def compile(self, text: str, names: tuple[str, ...]) -> Compiled: ...
+    def compile(self, text: str, names: tuple[str, ...], *, known: Mapping[str, int] = ...) -> Compiled: ...
 
     @overload
     def compile(self, text: str, names: tuple[str, ...], build: bool) -> Compiled | None: ...
 
-    def compile(self, text: str, names: tuple[str, ...], build: bool = True) -> Compiled | None:
-        """Machine code of a module; from disk if it was compiled before. Without ``build``: only then."""
+    def compile(
+        self, text: str, names: tuple[str, ...], build: bool = True, known: Mapping[str, int] = MappingProxyType({})
+    ) -> Compiled | None:
+        """Machine code of a module; from disk if it was compiled before.
+
+        Parameters
+        ----------
+        text : str
+        names : tuple of str
+            The functions whose addresses are wanted.
+        build : bool, optional
+            Compile it if it is not on disk.
+        known : mapping of str to int, optional
+            Addresses of the functions that the module only declares.
+        """
         key = disk.sha256(self._identity + b"\0" + text.encode()).digest()
         image = disk.get(key)
         found = image is not None
@@ -99,6 +114,8 @@ class Compiler:
             builder = self._llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
             for name in names:
                 builder.export_symbol(name)
+            for name, address in known.items():
+                builder.import_symbol(name, address)
             self._count += 1
             tracker = _alive[self._count] = builder.link(self._jit, f"tnp{self._count}")
         if not found:
@@ -117,7 +134,30 @@ def is_ready() -> bool:
     return common_functions.cache_info().currsize > 0
 
 
+class CommonFunctions(dict[str, int]):
+    """Addresses of the functions of `helpers` and `driver`, by name.
+
+    The first kernel waits for what every kernel calls; the rest is compiled when somebody asks for it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: list[Compiled] = []  # keeps the code alive
+        self._add(helpers.core_text() + driver.core_text(), helpers.CORE + driver.CORE)
+
+    def __missing__(self, name: str) -> int:
+        text = helpers.mover_text(name) if name in helpers.MOVERS else driver.walk_text(name)
+        self._add(text, (name,))
+        return self[name]
+
+    def _add(self, text: str, names: tuple[str, ...]) -> None:
+        core = {name: self[name] for name in helpers.CORE + driver.CORE if self}
+        part = compiler().compile(text, names, known=core)  # two threads may both: either one's code will do
+        self._parts.append(part)
+        self.update(part.addresses)
+
+
 @cache
-def common_functions() -> Compiled:
+def common_functions() -> CommonFunctions:
     """The functions of `helpers` and `driver`."""
-    return compiler().compile(helpers.module_text() + driver.module_text(), helpers.NAMES + driver.NAMES)
+    return CommonFunctions()

@@ -44,7 +44,7 @@ SEGMENT, NUMPY_LOOP = 0, 1
 SEEN, SAVED, STATUS, CALL_COUNT, CALL_POINTERS, CALL_STEPS, PLACES = 0, 1, 2, 3, 4, 9, 16
 NO_TAIL = -1
 
-NAMES = ("run", "strided", "replacing", "guarded", "workspace", "start", "row", "block", "finish")
+CORE = ("run", "workspace", "start", "row", "block", "keep_flags", "finish")  # the others are `walk_text`'s
 
 
 class _Function:
@@ -461,8 +461,26 @@ def _guarded() -> str:
     return f.end(f"i64 {c.let('call i64 @finish(ptr %work, ptr %args)')}")
 
 
-def module_text() -> str:
-    """IR of the functions; they call `copy` and `pad` of `helpers`."""
-    declared = "declare void @llvm.x86.sse.stmxcsr(ptr)\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)\n"
-    parts = _keep_flags, _workspace, _start, _finish, _row, _block, _run, _strided, _replacing, _guarded
-    return declared + "".join(part() for part in parts)
+_STATUS_WORD = "declare void @llvm.x86.sse.stmxcsr(ptr)\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)\n"
+
+
+def core_text() -> str:
+    """IR of the functions that every kernel needs; they call `copy` and `pad` of `helpers`."""
+    return _STATUS_WORD + "".join(part() for part in (_keep_flags, _workspace, _start, _finish, _row, _block, _run))
+
+
+def walk_text(name: str) -> str:
+    """IR of ``strided``, ``replacing`` or ``guarded``; they call the functions of `core_text`."""
+    declared = "".join(
+        f"declare {result} @{function}({parameters})\n"
+        for result, function, parameters in [
+            ("i64", "workspace", "ptr"),
+            ("void", "start", "ptr, ptr"),
+            ("void", "row", "ptr, ptr, i64"),
+            ("void", "block", "ptr, ptr, i64, i64"),
+            ("void", "keep_flags", "ptr, ptr"),
+            ("i64", "finish", "ptr, ptr"),
+            ("void", "copy", "ptr, ptr, i64"),
+        ]
+    )
+    return _STATUS_WORD + declared + {"strided": _strided, "replacing": _replacing, "guarded": _guarded}[name]()

@@ -17,7 +17,7 @@ from tnp.backends import cache
 from tnp.backends.base import FAST, Group, Step
 from tnp.backends.cpu import background, guard, memory, reduce, threads
 from tnp.backends.cpu.calls import DATA, signature
-from tnp.backends.cpu.compile import compiler, is_ready
+from tnp.backends.cpu.compile import common_functions, compiler, is_ready
 from tnp.backends.cpu.emit import Program
 from tnp.backends.cpu.extremes import NAMES, positional
 from tnp.backends.cpu.interpret import BLOCKED_FROM, Recipe, copy, run_alone, run_apart
@@ -443,14 +443,16 @@ class CpuBackend:
         """The kernel of an order; without ``pays`` only if it is on disk."""
         try:
             program = order.program()
-            with self._lock:
-                kernel = entry.kernels.get(order.key)
-                code = None if kernel else compiler().compile(program.text, program.names, pays)
-                if code is not None:
-                    kernel = entry.kernels[order.key] = Kernel(program, code)
-                    self.stats.kernels.append(kernel.counts)
-                    self.stats.from_disk += code.from_disk
-                    self.stats.compiled += not code.from_disk
+            kernel = entry.kernels.get(order.key)
+            code = None if kernel else compiler().compile(program.text, program.names, pays)
+            if code is not None:
+                # no lock: whoever meets a new structure meanwhile would wait for the compiler
+                kernel = entry.kernels.setdefault(order.key, Kernel(program, code))
+                self.stats.kernels.append(kernel.counts)
+                self.stats.from_disk += code.from_disk
+                self.stats.compiled += not code.from_disk
+            elif not pays:
+                common_functions()  # nobody waits for them here; the kernel that pays would
         except (Unplannable, RuntimeError, ImportError):  # RuntimeError: LLVM's; ImportError: no llvmlite
             entry.hopeless = True
             return None

@@ -174,16 +174,18 @@ done:
 _BYTES = 32  # of a vector
 _SIZES = (1, 2, 4, 8, 16)
 _HOWS = {"same": 0, "unit": 1, "pairs": 2, "reversed": -1}  # by the step, in elements; otherwise: "any"
-NAMES = ("copy", "pad", "gather", "scatter")
+CORE, MOVERS = ("copy", "pad"), ("gather", "scatter")
 
 
-def module_text() -> str:
-    """IR of all helpers."""
-    parts = [_COPY]
-    for name in ("gather", "scatter"):
-        parts += [_run(name, how, size) for size in _SIZES for how in [*_hows(name, size), "any"]]
-        parts += [_chosen(name), _MOVE.replace("NAME", name)]
-    return "".join(parts)
+def core_text() -> str:
+    """IR of what every kernel calls."""
+    return _COPY
+
+
+def mover_text(name: str) -> str:
+    """IR of one of the `MOVERS`."""
+    runs = [_run(name, how, size) for size in _SIZES for how in [*_hows(name, size), "any"]]
+    return "".join([*runs, _chosen(name), _MOVE.replace("NAME", name)])
 
 
 def _hows(name: str, size: int) -> list[str]:

@@ -1,6 +1,7 @@
 """Compiled kernels and how they are launched."""
 
 import time
+from collections import ChainMap
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -48,7 +49,7 @@ class Kernel:
     def __init__(self, program: Program, code: Compiled) -> None:
         plan = program.plan
         self.code, self.blocked = code, program.blocked
-        self.slots = program.slots({**common_functions().addresses, **code.addresses})
+        self.slots = program.slots(ChainMap(code.addresses, common_functions()))
         self.slots_at: int = self.slots.buffer_info()[0]
         self.run: Call = common("strided" if program.strided else "run")
         done = [n for n in plan.nodes if n.kind != "leaf"]
@@ -64,7 +65,7 @@ class Kernel:
 @cache
 def common(name: str) -> Call:
     """A function of the driver."""
-    return Function(common_functions().addresses[name])
+    return Function(common_functions()[name])
 
 
 def _ns(node: Node) -> float:

@@ -6,7 +6,7 @@ The walk itself is compiled once per machine (`walks`, `folds`), the elementwise
 import ctypes
 import threading
 from array import array
-from collections import OrderedDict
+from collections import ChainMap, OrderedDict
 from collections.abc import Iterable
 from functools import cache
 from struct import Struct
@@ -41,14 +41,13 @@ class Kernel:
     __slots__ = ("code", "ns", "places", "program", "slots", "slots_at", "struct")
 
     def __init__(self, program: Program, places: list[int]) -> None:
-        common = common_functions()
         own: dict[str, int] = {}
         self.code: Compiled | None = None
         if program.names:
             self.code = compiler().compile(program.text, program.names)
             own = self.code.addresses
         self.program, self.places = program, places
-        self.slots = program.slots({**common.addresses, **own})
+        self.slots = program.slots(ChainMap(own, common_functions()))
         self.slots_at = self.slots.buffer_info()[0]
         self.struct = Struct(f"{1 + program.operands + program.dims * (1 + program.operands)}q")
         nodes = program.plan.nodes
@@ -175,7 +174,7 @@ class Pass:
         """The table that the walks read; results are put in by each run."""
         jobs, letters, lengths = self.jobs, self.letters, self.lengths
         columns = letters[-1] == "K"
-        common = common_functions().addresses
+        common = common_functions()
         task = array("q", bytes(8 * (walks.HEADER + walks.FOLD_SLOTS * len(jobs))))
         for slot, name in ((walks.WORKSPACE, "workspace"), (walks.START, "start"), (walks.ROW, "row"),
                            (walks.BLOCK, "block"), (walks.FINISH, "finish")):  # fmt: skip

@@ -110,7 +110,9 @@ def compile_for(cpu: str) -> None:
     say(f"for {cpu}")
     target = llvm.Target.from_triple(llvm.get_process_triple())
     machine = target.create_target_machine(cpu=cpu, features="", opt=2, jit=True, reloc="pic")
-    common = {helpers.module_text() + driver.module_text(): "the common functions", walks.module_text(): "the walks"}
+    common = {helpers.core_text() + driver.core_text(): "the common functions", walks.module_text(): "the walks"}
+    common |= {helpers.mover_text(name): name for name in helpers.MOVERS}
+    common |= {driver.walk_text(name): name for name in ("strided", "replacing", "guarded")}
     for text, what in (common | {exponential.module_text(): "exp"} | texts).items():
         say(f"{what} for {cpu}")
         module = llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"\n{text}')

@@ -10,7 +10,7 @@ import pytest
 from tnp.backends import cache
 from tnp.backends.base import DIVIDE, Group
 from tnp.backends.cpu import background, engine, interpret, threads
-from tnp.backends.cpu.compile import common_functions
+from tnp.backends.cpu.compile import CommonFunctions, Compiler, common_functions
 from tnp.backends.cpu.engine import CpuBackend
 
 from .groups import cast_step, check, hostile, laid_out, numpy_result, same_bits, step, where_step
@@ -237,3 +237,53 @@ def test_one_step_alone_is_numpys_own_call(ufunc):
         assert backend.stats.launched == backend.stats.interpreted == 0 and not backend._entries
     finally:
         threads.set_num_threads(former)
+
+
+def test_common_functions_are_compiled_when_asked_for():
+    functions = CommonFunctions()
+    assert functions["block"]
+    assert not {"gather", "scatter", "strided", "guarded"} & functions.keys()
+    assert functions["gather"] == functions["gather"] != functions["strided"]
+    assert not {"scatter", "guarded"} & functions.keys()
+
+
+def test_a_new_structure_does_not_wait_for_the_compiler(monkeypatch):
+    at_work, go_on = threading.Event(), threading.Event()
+    compile_now = Compiler.compile
+
+    def slow(self, *arguments, **options):
+        at_work.set()
+        go_on.wait(60)
+        return compile_now(self, *arguments, **options)
+
+    monkeypatch.setattr(Compiler, "compile", slow)
+    backend = CpuBackend(stress=True)  # compiles at once
+    compiling = threading.Thread(target=backend.run, args=(mixed_group(5000),))
+    compiling.start()
+    try:
+        assert at_work.wait(60)
+        backend.stress = False
+        other = Group(
+            [step(np.multiply, (~0, ~0), "dd"), step(np.add, (0, ~0), "dd")], [hostile(D, 500, 1)], [], (500,)
+        )
+        other.outputs.append((1, np.empty(500)))
+        running = threading.Thread(target=backend.run, args=(other,), daemon=True)
+        running.start()
+        running.join(20)
+        assert not running.is_alive()
+    finally:
+        go_on.set()
+        compiling.join()
+
+
+def test_what_all_kernels_call_is_made_ready_before_one_pays(monkeypatch, tmp_path):
+    monkeypatch.setenv("TNP_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(engine, "LOAD_NS", 0)
+    made = []
+    monkeypatch.setattr(engine, "common_functions", lambda: made.append(1))
+    backend = CpuBackend(stress=False)
+    backend.compile_ns = 1 << 62
+    backend.run(mixed_group(5000))
+    background.finish()
+    assert made == [1]
+    assert backend.stats.compiled == 0
