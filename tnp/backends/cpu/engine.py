@@ -115,7 +115,8 @@ class _Order:
 
     def program(self) -> Program:
         width = compiler().register_bytes
-        plan = Plan(self.steps, self.leaves, self.outputs, self.aliased, width if self.fast else 0)
+        fused = self.fast and compiler().has_fma
+        plan = Plan(self.steps, self.leaves, self.outputs, self.aliased, width if self.fast else 0, fused)
         return Program(plan, self.dims, self.by_rows, width, self.lanes)
 
 
