@@ -1,7 +1,7 @@
 """math="fast": `numpy.einsum` as matrix products (BLAS), which add up in another order than its own loop."""
 
 import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as _np
 
@@ -114,7 +114,7 @@ def parse(subscripts, ndims):
 
 def _sizes(inputs, shapes):
     """Length of each label; None where an operand is stretched along one."""
-    sizes = {}
+    sizes: dict[str, int] = {}
     for labels, shape in zip(inputs, shapes, strict=True):
         for x, n in zip(labels, shape, strict=True):
             if sizes.setdefault(x, n) != n:
@@ -166,7 +166,7 @@ def plan(subscripts, shapes, optimize):
         labels = [inputs.pop(i) for i in taken][::-1]
         kept = set(result).union(*inputs)
         target = "".join(dict.fromkeys(x for t in labels for x in t if x in kept)) if inputs else result
-        pair = Contraction(*labels, target, sizes) if len(labels) == 2 else None
+        pair = Contraction(labels[0], labels[1], target, sizes) if len(labels) == 2 else None
         steps.append(Step(taken, f"{','.join(labels)}->{target}", pair if pair is not None and pair.pays else None))
         inputs.append(target)
     return steps if len(steps) > 1 or steps[0].pair is not None else None
@@ -177,7 +177,7 @@ def _contract(steps, arrays, order):
     with _np.errstate(all="ignore"):  # einsum never warns
         for k, step in enumerate(steps):
             chosen = [arrays.pop(i) for i in step.taken][::-1]
-            layout = order if k == last else "K"
+            layout: Any = order if k == last else "K"
             r = _RAW(step.subscripts, *chosen, order=layout) if step.pair is None else step.pair(*chosen, layout)
             arrays.append(r if k == last else _np.asarray(r))
     return r

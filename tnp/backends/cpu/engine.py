@@ -5,7 +5,7 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from math import inf, prod
 from operator import attrgetter
@@ -172,6 +172,15 @@ class CpuBackend:
 
     def room(self) -> int:
         return memory.room()
+
+    def workers(self) -> int:
+        return threads.num_threads()
+
+    def run_chunks(self, fn: Callable[[Any], object], chunks: Iterable[Any]) -> None:
+        threads.run_chunks(fn, chunks)
+
+    def memory_report(self) -> str:
+        return str(memory.stats())
 
     def fusible(self, prim: Primitive, in_dtypes: tuple[Any, ...], operand: np.ndarray[Any, Any]) -> bool:
         if not isinstance(prim, Elementwise) or prim.ufunc is None:
