@@ -4,7 +4,6 @@ import inspect
 import pickle
 
 import numpy
-import scipy.special
 
 import tnp
 
@@ -17,7 +16,5 @@ def test_the_class_says_where_it_is_from():
     assert repr(cls) == f"<class '{cls.__module__}.{cls.__qualname__}'>"
 
 
-def test_ufuncs_of_others_are_instances_and_pickle_by_name():
-    assert isinstance(scipy.special.gamma, tnp.ufunc)
-    assert issubclass(numpy.ufunc, tnp.ufunc)
+def test_ufuncs_pickle_by_name():
     assert pickle.loads(pickle.dumps(tnp.add)) is tnp.add
