@@ -151,8 +151,7 @@ class Config:
           ``4 * n * eps * einsum(..., abs(a), abs(b), ...)`` where each element adds up n terms. Of three operands and
           more the result may lie in memory as it does with ``optimize=True``.
 
-        Division stays exact to the last bit: a product with the reciprocal would not be within one unit in the last
-        place, and to correct it takes as long as to divide. Which operations differ depends on the size of the arrays
+        Division keeps every bit. Which operations differ depends on the size of the arrays
         and on what is compiled, so the last bits may change from run to run. Exceptions and warnings are as ever, but
         for those of products that are not rounded. `tnp.explain` marks such operations.
     lazy : bool
