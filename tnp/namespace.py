@@ -11,6 +11,7 @@ from tnp.arrays.iterators import broadcast, nditer
 from tnp.arrays.methods import calibrate_resize
 from tnp.host import call, host_function, rewrap, ufunc_of, unwrap
 from tnp.hot import ndarray, ufunc, wrap
+from tnp.ops import contractions  # noqa: F401 - makes einsum native
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type(np.sum))
 

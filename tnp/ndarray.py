@@ -114,6 +114,11 @@ def _writable(name, getter, setter):
     return property(getter, setter, _refuse(f"Cannot delete array {name}"), doc)
 
 
+def _removed(name):
+    raw = vars(_NDARRAY)[name]
+    return lambda self: raw.__get__(_np.empty(0))
+
+
 def _generic(cls, item):
     _NDARRAY.__class_getitem__(item)  # as many arguments as it takes
     return types.GenericAlias(cls, item)
@@ -171,6 +176,9 @@ for _name, _value in ATTRIBUTES.items():
     native.set_type_attribute(ndarray, _name, _value)
 for _name, _value in READ_ONLY.items():
     native.set_type_attribute(ndarray, _name, _read_only(_name, _value))
+for _name in ("itemset", "newbyteorder", "ptp"):  # NumPy 2.3 says what to use instead
+    if _name in vars(_NDARRAY):
+        native.set_type_attribute(ndarray, _name, property(_removed(_name)))
 native.install_new(ndarray, construct)
 native.install_buffer(ndarray)
 native.refuse_concat(ndarray)

@@ -6,7 +6,6 @@ import numpy as _np
 
 from tnp import bind
 from tnp.backends import cache
-from tnp.backends.cpu import memory
 from tnp.core.config import config
 from tnp.core.native import COMPILED
 
@@ -32,7 +31,7 @@ def report() -> str:
     for k in sorted(kernels, key=lambda k: -k.elements * (k.bytes_read + k.bytes_written))[:20]:
         traffic = k.elements * (k.bytes_read + k.bytes_written)
         lines.append(f"  {k.launches:6,} x {k.name[:80]}: {traffic / 1e6:,.1f} MB")
-    lines.append(f"memory pool: {memory.stats()}")
+    lines.append(f"memory pool: {bind.backend.memory_report()}")
     return "\n".join(lines)
 
 

@@ -9,9 +9,13 @@ from tnp.host import run, ufunc_of
 from tnp.hot import ndarray, ufunc, writable
 from tnp.ops import ufunc_methods
 
+_module = type.__dict__["__module__"].__get__
+
 
 class _UfuncType(type):
     """NumPy's own ufuncs, of NumPy's private modules or of other libraries, are ufuncs too."""
+
+    __module__ = property(_module)  # of its class: a text here, its own module, would hide that
 
     def __instancecheck__(cls, x):
         return type(x) is cls or isinstance(x, _np.ufunc)

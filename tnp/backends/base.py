@@ -3,6 +3,7 @@
 The lazy graph, fusion and the schedule are shared by all backends; a backend turns one `Group` into memory.
 """
 
+from collections.abc import Callable, Iterable
 from math import prod
 from typing import Any, Protocol
 
@@ -138,6 +139,22 @@ class Backend(Protocol):
 
     def room(self) -> int:
         """Bytes of results that may be promised: beyond, it is better to compute at once, or to fail at once."""
+        ...
+
+    def workers(self) -> int:
+        """Threads that work on this device's host memory together, the calling one included."""
+        ...
+
+    def run_chunks(self, fn: Callable[[Any], object], chunks: Iterable[Any]) -> None:
+        """Call ``fn(chunk)`` for each chunk of work on host memory, on as many threads as there are.
+
+        When it returns, or raises the first exception of a chunk, nothing of it runs any more. A chunk takes a few
+        milliseconds at most, so that an interrupt acts soon, and lets other threads run meanwhile, as NumPy's loops do.
+        """
+        ...
+
+    def memory_report(self) -> str:
+        """What this device's memory is used for, in one line."""
         ...
 
     def run(self, group: Group) -> int:

@@ -1,5 +1,6 @@
 """The oracle: each step by plain NumPy, unfused, on devices that exist in name only ("ref:0", "ref:1", ...)."""
 
+from collections.abc import Callable, Iterable
 from math import prod
 from typing import Any
 
@@ -54,6 +55,19 @@ class ReferenceBackend:
     def room(self) -> int:
         """The settings say."""
         return config.memory()
+
+    def workers(self) -> int:
+        """The calling thread."""
+        return 1
+
+    def run_chunks(self, fn: Callable[[Any], object], chunks: Iterable[Any]) -> None:
+        """One after another."""
+        for chunk in chunks:
+            fn(chunk)
+
+    def memory_report(self) -> str:
+        """NumPy keeps no account of its memory."""
+        return "NumPy's own"
 
     def run(self, group: Group) -> int:
         """Compute the outputs, return the floating-point flags."""

@@ -138,11 +138,22 @@ class Config:
         Threads that a kernel may use, the calling one included (TNP_THREADS). By default the CPUs that the process
         may use. Results do not depend on it. NumPy's matrix products have threads of their own.
     math : {"numpy", "fast"}
-        "numpy": every bit as NumPy has it. "fast": operations recorded from now on may use the C library's vector
-        functions (exp, log, powers, trigonometric and hyperbolic functions of float32 and float64), which are within
-        4 units in the last place and several times as fast, and write powers of 3 and 4 as products (TNP_MATH).
-        Which of them do depends on the size of the arrays and on what is compiled, so the last bits may differ from
-        run to run. `tnp.explain` marks such operations.
+        "numpy": every bit as NumPy has it. "fast": operations recorded from now on may differ in their last bits,
+        for speed (TNP_MATH):
+
+        - exp, log, powers, trigonometric and hyperbolic functions of float32 and float64 may be the C library's
+          vector functions: within 4 units in the last place. Powers of 3 and 4 are products: within 2.
+        - A product of float32 or float64 and the sum that alone reads it may be rounded once, where the processor can:
+          within ``eps * (abs(a * b) + abs(a * b + c))`` of ``a * b + c``. A product that overflows or underflows
+          while the sum does not is then right, and raises no flag. Products in ``a*b - c*d`` stay as they are: equal
+          terms still give zero.
+        - `numpy.einsum` of float and complex arrays may be matrix products, several operands two by two: within
+          ``4 * n * eps * einsum(..., abs(a), abs(b), ...)`` where each element adds up n terms. Of three operands and
+          more the result may lie in memory as it does with ``optimize=True``.
+
+        Division keeps every bit. Which operations differ depends on the size of the arrays
+        and on what is compiled, so the last bits may change from run to run. Exceptions and warnings are as ever, but
+        for those of products that are not rounded. `tnp.explain` marks such operations.
     lazy : bool
         Record operations on large arrays and run them fused (TNP_LAZY). Off: every operation runs at once.
     lazy_from : int

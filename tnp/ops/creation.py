@@ -3,7 +3,6 @@
 import numpy as _np
 
 from tnp import bind
-from tnp.backends.cpu.threads import run_chunks
 from tnp.core.dtypes import is_number, named
 from tnp.host import native, run
 from tnp.hot import ndarray, wrap
@@ -72,7 +71,7 @@ def _filled(full, value):
     if chunks is None:
         full.fill(value)
     else:
-        run_chunks(lambda i: full[i].fill(value), chunks)
+        bind.backend.run_chunks(lambda i: full[i].fill(value), chunks)
     return adopt(full)
 
 

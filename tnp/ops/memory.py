@@ -5,7 +5,6 @@ import itertools
 import numpy as _np
 
 from tnp import bind
-from tnp.backends.cpu.threads import num_threads, run_chunks
 from tnp.core.cells import Cell, Storage
 from tnp.core.dtypes import is_number
 from tnp.hot import get_lazy_from, ndarray, new
@@ -41,11 +40,11 @@ def adopt_storage(storage):
 def rows(nd):
     """`nd` cut along its longest axis into pieces (index tuples) that threads may work on; None if it is too small."""
     nbytes = nd.size * nd.itemsize
-    if nbytes < THREADED or num_threads() == 1:
+    if nbytes < THREADED or (workers := bind.backend.workers()) == 1:
         return None
     axis = 0
     for i in range(nd.ndim):
-        if nd.shape[i] >= 2 * num_threads():
+        if nd.shape[i] >= 2 * workers:
             axis = i
             break
     return cuts(axis, nd.shape[axis], nbytes)
@@ -53,8 +52,9 @@ def rows(nd):
 
 def cuts(axis, n, nbytes):
     """Index tuples that cut an axis of `n` elements evenly among the threads."""
-    pieces = max(num_threads(), -(-nbytes // CHUNK))
-    pieces = min(-(-pieces // num_threads()) * num_threads(), n)
+    workers = bind.backend.workers()
+    pieces = max(workers, -(-nbytes // CHUNK))
+    pieces = min(-(-pieces // workers) * workers, n)
     ends = [n * i // pieces for i in range(pieces + 1)]
     lead = (slice(None),) * axis
     return [(*lead, slice(a, b)) for a, b in itertools.pairwise(ends)]
@@ -67,4 +67,4 @@ def copy(dest, src):
         dest[...] = src
     else:
         src = _np.broadcast_to(src, dest.shape)
-        run_chunks(lambda i: _np.copyto(dest[i], src[i]), chunks)
+        bind.backend.run_chunks(lambda i: _np.copyto(dest[i], src[i]), chunks)

@@ -1,5 +1,6 @@
 """The oracle does what NumPy does, says what NumPy would warn of, and never warns itself."""
 
+import threading
 import warnings
 
 import numpy as np
@@ -32,6 +33,14 @@ def run(steps, leaves, outputs, shape):
 
 def test_names():
     assert [ReferenceBackend(i).name for i in range(2)] == ["ref:0", "ref:1"]
+
+
+def test_chunks_run_in_order_on_the_calling_thread():
+    backend, seen = ReferenceBackend(), []
+    backend.run_chunks(lambda c: seen.append((c, threading.get_ident())), iter(range(3)))
+    assert seen == [(c, threading.get_ident()) for c in range(3)]
+    assert backend.workers() == 1
+    assert backend.memory_report()
 
 
 def test_memory():

@@ -43,6 +43,19 @@ def test_fast_math_is_of_the_operations_recorded_meanwhile():
     numpy.testing.assert_array_max_ulp(tnp.to_numpy(cube), tnp.to_numpy(x) ** 3, 2)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_fast_products_in_sums_are_within_the_documented_distance(dtype):
+    a, b, c = (numpy.random.default_rng(7).normal(size=(3, 200_000))).astype(dtype)
+    want, eps = a * b + c, numpy.finfo(dtype).eps
+    x, y, z = map(tnp.array, (a, b, c))
+    for _ in range(3):  # run through NumPy, then compiled
+        with tnp.config(math="fast"):
+            fast = x * y + z
+        exact = x * y + z
+        assert (abs(tnp.to_numpy(fast) - want) <= eps * (abs(a * b) + abs(want))).all()
+        assert (tnp.to_numpy(exact) == want).all()
+
+
 def test_show_config_tells_the_math():
     with tnp.config(math="fast"):
         assert tnp.show_config(mode="dicts")["tnp"]["math"] == "fast"

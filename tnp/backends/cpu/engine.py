@@ -5,7 +5,7 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from math import inf, prod
 from operator import attrgetter
@@ -115,7 +115,8 @@ class _Order:
 
     def program(self) -> Program:
         width = compiler().register_bytes
-        plan = Plan(self.steps, self.leaves, self.outputs, self.aliased, width if self.fast else 0)
+        fused = self.fast and compiler().has_fma
+        plan = Plan(self.steps, self.leaves, self.outputs, self.aliased, width if self.fast else 0, fused)
         return Program(plan, self.dims, self.by_rows, width, self.lanes)
 
 
@@ -172,6 +173,15 @@ class CpuBackend:
 
     def room(self) -> int:
         return memory.room()
+
+    def workers(self) -> int:
+        return threads.num_threads()
+
+    def run_chunks(self, fn: Callable[[Any], object], chunks: Iterable[Any]) -> None:
+        threads.run_chunks(fn, chunks)
+
+    def memory_report(self) -> str:
+        return str(memory.stats())
 
     def fusible(self, prim: Primitive, in_dtypes: tuple[Any, ...], operand: np.ndarray[Any, Any]) -> bool:
         known = self._always.get(id(in_dtypes))

@@ -8,6 +8,7 @@ from tnp.backends.base import FAST, Step
 from tnp.backends.cpu.extremes import extreme_of
 from tnp.backends.cpu.inner_loops import find_loop
 from tnp.backends.cpu.ir import code_of
+from tnp.backends.cpu.multiply_add import products
 from tnp.backends.cpu.operations import Emitter, emitted
 from tnp.backends.cpu.reach import GATHERED, ROW, SCALAR
 from tnp.backends.cpu.vector_math import vector_function
@@ -63,6 +64,8 @@ class Plan:
         Outputs that are the same place as a leaf.
     fast_bytes : int
         Bytes of a vector register, for steps whose function may be the C library's (`FAST`); 0: none may.
+    fused : bool
+        Those steps may multiply and add with one rounding.
 
     Attributes
     ----------
@@ -81,6 +84,7 @@ class Plan:
         outputs: list[tuple[int, np.dtype[Any], str]],
         aliased: frozenset[int] = frozenset(),
         fast_bytes: int = 0,
+        fused: bool = False,
     ) -> None:
         self.nodes: list[Node] = []
         self._fast_bytes = fast_bytes
@@ -92,8 +96,16 @@ class Plan:
             node = Node("leaf", _code(dtype), (), how in (SCALAR, ROW))
             node.leaf = i
             self._leaf_nodes[i] = self._add(node)
+        sums = products(steps, {i for i, _, _ in outputs}) if fused else {}
+        inside = {found.product for found in sums.values()}
         for i, step in enumerate(steps):
-            if isinstance(step.prim, Elementwise):
+            if i in sums:
+                found = sums[i]
+                args = tuple(map(self.node_of, found.operands))
+                node = Node("emit", _code(step.dtype), args, all(self.nodes[a].const for a in args))
+                node.emit = found.emit
+                self.values[i] = self._add(node)
+            elif isinstance(step.prim, Elementwise) and i not in inside:
                 self.values[i] = self._step(step, step.prim)
         self.stored: list[int] = []
         for i, dtype, _ in outputs:
