@@ -11,7 +11,7 @@ sources say (tnp/hot.py, tnp/host.py, tnp/arrays), which the build without a com
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
-from tnp.arrays.flags cimport flagsobj
+from tnp.arrays.flags cimport flagsobj, flatiter
 from tnp.core.cells cimport Cell
 from tnp.host cimport HostFunction
 from tnp.hot cimport _as_view, lazy_from, ndarray, real, ufunc
@@ -136,6 +136,7 @@ cdef inline bint are_whole(PyObject *items) noexcept:
 
 include "_quick_loops.pxi"
 include "_quick_calls.pxi"
+include "_quick_shorts.pxi"
 include "_quick_views.pxi"
 
 
@@ -177,6 +178,16 @@ cdef object get_base(PyObject *x, void *closure):
 cdef object get_flags(PyObject *x, void *closure):
     cdef flagsobj f = flagsobj.__new__(flagsobj)
     f._array = <object>x
+    return f
+
+
+cdef object get_flat(PyObject *x, void *closure):
+    cdef PyObject *nd = there(x, UNREADABLE)
+    cdef flatiter f
+    if nd == NULL or tnp_type_num(nd) > cnp.NPY_CLONGDOUBLE:
+        return (<object>(<Attribute>closure).other).__get__(<object>x)
+    f = flatiter.__new__(flatiter)
+    f.base = <object>x
     return f
 
 
@@ -274,6 +285,7 @@ def install():
         install_attribute(attribute, get_view)
     install_attribute(b"base", get_base)
     install_attribute(b"flags", get_flags)
+    install_attribute(b"flat", get_flat)
     install_flags()
     PyType_Modified(ARRAY)
 

@@ -21,6 +21,7 @@ cdef extern from *:
         if (PyArray_SetBaseObject((PyArrayObject *)r, a) < 0) { Py_DECREF(r); return NULL; }
         return r;
     }
+    static PyObject *tnp_whole_view(PyObject *a) { return PyArray_View((PyArrayObject *)a, NULL, NULL); }
     static inline int tnp_straight(PyObject *a) {
         int want = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
         return (PyArray_FLAGS((PyArrayObject *)a) & want) == want && PyArray_ISNOTSWAPPED((PyArrayObject *)a);
@@ -97,6 +98,7 @@ cdef extern from *:
     int tnp_flagged() noexcept
     object tnp_element(PyObject *a, char *p)
     object tnp_part(PyObject *a, int nd, cnp.npy_intp *dims, cnp.npy_intp *strides, char *data)
+    object tnp_whole_view(PyObject *a)
     bint tnp_straight(PyObject *a) noexcept
     bint tnp_writeable(PyObject *a) noexcept
     int tnp_type_num(PyObject *a) noexcept
