@@ -40,6 +40,7 @@ cdef PyTypeObject *RAW = <PyTypeObject *>_np.ndarray
 cdef PyTypeObject *FLOAT64 = <PyTypeObject *>_np.float64
 cdef PyObject *NONE = <PyObject *>None
 cdef object OWNED = OWNER
+cdef list WATCHERS = watchers
 cdef object UNTAKEN = object()  # the call goes the long way
 
 

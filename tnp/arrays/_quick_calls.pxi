@@ -160,7 +160,7 @@ cdef object call_function(PyObject *self, PyObject **args, size_t nargsf, PyObje
         taken = n > 0 and is_small_shape(args[0])
     elif way == 3:
         taken = kwnames == NULL and n <= 2
-    if taken and not watchers:
+    if taken and not WATCHERS:
         r = through(<PyObject *>(<HostFunction>self)._raw, args, n, kwnames)
         if r is not UNTAKEN:
             return r
@@ -223,7 +223,7 @@ cdef class Method:  # a method of the array: NumPy's `raw` on small arrays, othe
 cdef object call_method(PyObject *self, PyObject **args, size_t nargsf, PyObject *kwnames):
     cdef Py_ssize_t n = given(nargsf)
     cdef PyObject *nd
-    if n > 0 and Py_TYPE(<object>args[0]) == ARRAY and not watchers:
+    if n > 0 and Py_TYPE(<object>args[0]) == ARRAY and not WATCHERS:
         if (<Method>self).short != NULL and kwnames == NULL and lazy_from > 0:
             nd = memory(args[0], UNREADABLE)
             if nd != NULL:

@@ -105,7 +105,7 @@ cdef inline bint is_small_count(cnp.npy_intp *dims, int n) noexcept:
 cdef object call_zeros(PyObject *self, PyObject **args, size_t nargsf, PyObject *kwnames):
     cdef cnp.npy_intp dims[16]
     cdef int n
-    if given(nargsf) == 1 and kwnames == NULL and not watchers:
+    if given(nargsf) == 1 and kwnames == NULL and not WATCHERS:
         n = sizes(args, 1, dims)
         if n >= 0 and is_small_count(dims, n):
             return owner(cnp.PyArray_ZEROS(n, dims, cnp.NPY_DOUBLE, 0))
@@ -115,7 +115,7 @@ cdef object call_zeros(PyObject *self, PyObject **args, size_t nargsf, PyObject 
 cdef object call_empty(PyObject *self, PyObject **args, size_t nargsf, PyObject *kwnames):
     cdef cnp.npy_intp dims[16]
     cdef int n
-    if given(nargsf) == 1 and kwnames == NULL and not watchers:
+    if given(nargsf) == 1 and kwnames == NULL and not WATCHERS:
         n = sizes(args, 1, dims)
         if n >= 0 and is_small_count(dims, n):
             return owner(cnp.PyArray_EMPTY(n, dims, cnp.NPY_DOUBLE, 0))
