@@ -119,7 +119,9 @@ cdef object as_result(object r, PyObject **met, int count):
                 if base == (ground if ground != NULL and is_raw(ground) else nd):
                     return view(<object>met[i], r)
         return rewrap(r, [<object>met[i] for i in range(count)])
-    if r is None or tnp_is_number(p) or type(r) is float or type(r) is int or type(r) is bool or type(r) is bytes:
+    if r is None or type(r) is float or type(r) is int or type(r) is bool or tnp_is_number(p) or type(r) is bytes:
+        return r
+    if tnp_is_number_dtype(p):
         return r
     if type(r) is tuple and are_whole(p):
         return r
