@@ -30,13 +30,15 @@ ARITHMETIC = [
     "x[i]", "x[i] = 1.5", "m[2, 3]", "m[2, 3] = 1.5", "(x + y)[0]", "float((x * y)[0])",
 ]  # fmt: skip
 VIEWS = [
-    "x[1:]", "x[::2]", "x[::-1]", "x[...]", "x[:, None]", "x[..., None]", "m[0]", "m[:, 0]", "m[1:, :-1]", "m.T", "m.transpose()",
+    "x[1:]", "x[::2]", "x[::-1]", "x[...]", "x[:, None]", "x[..., None]", "m[0]", "m[:, 0]", "m[1:, :-1]",
+    "m.T", "m.transpose()",
     "m.reshape(-1)", "m.ravel()", "m.reshape(4, 25)", "x.view()", "x.shape", "x.dtype", "x.ndim", "x.size",
     "x.strides", "x.itemsize", "x.nbytes", "x.flags", "x.base", "x.real", "x.flat", "len(x)", "np.asarray(x)",
     "m.swapaxes(0, 1)", "m.squeeze()", "np.expand_dims(m, 0)", "np.broadcast_to(x, (3, 100))", "m.diagonal()",
 ]  # fmt: skip
 FUNCTIONS = [
-    "x.copy()", "np.array(x)", "np.zeros(n)", "np.empty(n)", "np.arange(n)", "x.astype(np.float32)", "x.sum()", "x.max()",
+    "x.copy()", "np.array(x)", "np.zeros(n)", "np.empty(n)", "np.arange(n)", "x.astype(np.float32)",
+    "x.sum()", "x.max()",
     "x.mean()", "x.tolist()", "x.item(0)", "bool(x[0])", "list(x)", "np.dot(x, y)", "np.concatenate((x, y))",
     "np.where(x > y, x, y)", "np.nonzero(x)", "np.sort(x)", "np.median(x)", "np.linalg.norm(x)", "np.outer(x, y)",
     "np.tile(x, 2)", "divmod(x, y)",

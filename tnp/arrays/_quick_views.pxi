@@ -1,7 +1,7 @@
 # Elements and views for plain keys; writes through them.
 
 cdef object part(object x, PyObject *nd, PyObject **keys, Py_ssize_t n):
-    """The element or view of `nd`, the memory of `x`, at integers, slices, None and one Ellipsis; UNTAKEN for other keys."""
+    """The element or view of `nd`, the memory of `x`, at integers, slices, None, one Ellipsis; UNTAKEN otherwise."""
     cdef cnp.npy_intp dims[16]
     cdef cnp.npy_intp strides[16]
     cdef char *data = tnp_data(nd)
