@@ -11,7 +11,7 @@ sources say (tnp/hot.py, tnp/host.py, tnp/arrays), which the build without a com
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
-from tnp.arrays.flags cimport flagsobj
+from tnp.arrays.flags cimport flagsobj, flatiter
 from tnp.core.cells cimport Cell
 from tnp.host cimport HostFunction
 from tnp.hot cimport _as_view, lazy_from, ndarray, real, ufunc
@@ -40,6 +40,7 @@ cdef PyTypeObject *RAW = <PyTypeObject *>_np.ndarray
 cdef PyTypeObject *FLOAT64 = <PyTypeObject *>_np.float64
 cdef PyObject *NONE = <PyObject *>None
 cdef object OWNED = OWNER
+cdef list WATCHERS = watchers
 cdef object UNTAKEN = object()  # the call goes the long way
 
 
@@ -118,7 +119,9 @@ cdef object as_result(object r, PyObject **met, int count):
                 if base == (ground if ground != NULL and is_raw(ground) else nd):
                     return view(<object>met[i], r)
         return rewrap(r, [<object>met[i] for i in range(count)])
-    if r is None or tnp_is_number(p) or type(r) is float or type(r) is int or type(r) is bool or type(r) is bytes:
+    if r is None or type(r) is float or type(r) is int or type(r) is bool or tnp_is_number(p) or type(r) is bytes:
+        return r
+    if tnp_is_number_dtype(p):
         return r
     if type(r) is tuple and are_whole(p):
         return r
@@ -136,6 +139,7 @@ cdef inline bint are_whole(PyObject *items) noexcept:
 
 include "_quick_loops.pxi"
 include "_quick_calls.pxi"
+include "_quick_shorts.pxi"
 include "_quick_views.pxi"
 
 
@@ -177,6 +181,16 @@ cdef object get_base(PyObject *x, void *closure):
 cdef object get_flags(PyObject *x, void *closure):
     cdef flagsobj f = flagsobj.__new__(flagsobj)
     f._array = <object>x
+    return f
+
+
+cdef object get_flat(PyObject *x, void *closure):
+    cdef PyObject *nd = there(x, UNREADABLE)
+    cdef flatiter f
+    if nd == NULL or tnp_type_num(nd) > cnp.NPY_CLONGDOUBLE:
+        return (<object>(<Attribute>closure).other).__get__(<object>x)
+    f = flatiter.__new__(flatiter)
+    f.base = <object>x
     return f
 
 
@@ -274,6 +288,7 @@ def install():
         install_attribute(attribute, get_view)
     install_attribute(b"base", get_base)
     install_attribute(b"flags", get_flags)
+    install_attribute(b"flat", get_flat)
     install_flags()
     PyType_Modified(ARRAY)
 

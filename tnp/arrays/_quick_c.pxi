@@ -21,6 +21,7 @@ cdef extern from *:
         if (PyArray_SetBaseObject((PyArrayObject *)r, a) < 0) { Py_DECREF(r); return NULL; }
         return r;
     }
+    static PyObject *tnp_whole_view(PyObject *a) { return PyArray_View((PyArrayObject *)a, NULL, NULL); }
     static inline int tnp_straight(PyObject *a) {
         int want = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
         return (PyArray_FLAGS((PyArrayObject *)a) & want) == want && PyArray_ISNOTSWAPPED((PyArrayObject *)a);
@@ -60,7 +61,6 @@ cdef extern from *:
     static int tnp_delegate(PyObject *descriptor, PyObject *x, PyObject *value) {
         return Py_TYPE(descriptor)->tp_descr_set(descriptor, x, value);
     }
-    static newfunc tnp_bare;  /* makes an empty array */
     /* Arrays come from a list of freed ones, and the collector does not watch them: NumPy's are not watched either */
     static PyObject *tnp_freed[64];
     static int tnp_freed_count = 0;
@@ -77,15 +77,17 @@ cdef extern from *:
         if (tnp_freed_count < 64) tnp_freed[tnp_freed_count++] = (PyObject *)o;
         else PyObject_GC_Del(o);
     }
+    /* An array of nothing yet, as Cython's own `tp_new` makes it: the fields stand in tnp/hot.pxd in this order */
     static PyObject *tnp_make(PyTypeObject *t) {
-        static PyObject *nothing = NULL;
-        if (nothing == NULL && (nothing = PyTuple_New(0)) == NULL) return NULL;
-        return tnp_bare(t, nothing, NULL);
+        PyObject *o = tnp_alloc(t, 0);
+        if (o == NULL) return NULL;
+        PyObject **field = (PyObject **)((char *)o + sizeof(PyObject));
+        for (int i = 0; i < 4; i++) { Py_INCREF(Py_None); field[i] = Py_None; }
+        return o;
     }
     static void tnp_set_alloc(PyTypeObject *t) {
         t->tp_alloc = tnp_alloc;
         t->tp_free = tnp_free;
-        tnp_bare = t->tp_new;
     }
     static inline PyNumberMethods *tnp_numbers(PyTypeObject *t) { return t->tp_as_number; }
     static inline PyMappingMethods *tnp_mapping(PyTypeObject *t) { return t->tp_as_mapping; }
@@ -97,6 +99,7 @@ cdef extern from *:
     int tnp_flagged() noexcept
     object tnp_element(PyObject *a, char *p)
     object tnp_part(PyObject *a, int nd, cnp.npy_intp *dims, cnp.npy_intp *strides, char *data)
+    object tnp_whole_view(PyObject *a)
     bint tnp_straight(PyObject *a) noexcept
     bint tnp_writeable(PyObject *a) noexcept
     int tnp_type_num(PyObject *a) noexcept

@@ -160,7 +160,7 @@ cdef object call_function(PyObject *self, PyObject **args, size_t nargsf, PyObje
         taken = n > 0 and is_small_shape(args[0])
     elif way == 3:
         taken = kwnames == NULL and n <= 2
-    if taken and not watchers:
+    if taken and not WATCHERS:
         r = through(<PyObject *>(<HostFunction>self)._raw, args, n, kwnames)
         if r is not UNTAKEN:
             return r
@@ -180,13 +180,17 @@ def arm(f):
     else:
         name = f.__name__
         (<HostFunction>f).way = 0 if f._calls is not None or name in LONG_WAY else WAYS.get(name, 1)
-        (<HostFunction>f).vector = <void *>call_function
+        (<HostFunction>f).vector = vector_of(name)
     return f
+
+
+ctypedef object (*short_way)(PyObject *nd, PyObject **args, Py_ssize_t n)
 
 
 cdef class Method:  # a method of the array: NumPy's `raw` on small arrays, otherwise the function `long_way`
     cdef void *vector
     cdef PyObject *function
+    cdef short_way short  # the same through NumPy's C interface, for calls without names; NULL where there is none
     cdef object raw
     cdef object long_way
     cdef bint bare  # results are Python's own objects
@@ -198,6 +202,7 @@ cdef class Method:  # a method of the array: NumPy's `raw` on small arrays, othe
         self.bare = raw in (_np.ndarray.tolist, _np.ndarray.item, _np.ndarray.tobytes)
         self.long_way = long_way
         self.vector = <void *>call_method
+        self.short = short_way_of(raw.__name__)
         for name in ("__name__", "__qualname__", "__doc__"):
             setattr(self, name, getattr(long_way, name))
         self.__wrapped__ = raw
@@ -218,7 +223,13 @@ cdef class Method:  # a method of the array: NumPy's `raw` on small arrays, othe
 cdef object call_method(PyObject *self, PyObject **args, size_t nargsf, PyObject *kwnames):
     cdef Py_ssize_t n = given(nargsf)
     cdef PyObject *nd
-    if n > 0 and Py_TYPE(<object>args[0]) == ARRAY and not watchers:
+    if n > 0 and Py_TYPE(<object>args[0]) == ARRAY and not WATCHERS:
+        if (<Method>self).short != NULL and kwnames == NULL and lazy_from > 0:
+            nd = memory(args[0], UNREADABLE)
+            if nd != NULL:
+                r = (<Method>self).short(nd, args + 1, n - 1)
+                if r is not UNTAKEN:
+                    return as_result(r, args, 1)
         if n == 1 and kwnames == NULL:
             nd = memory(args[0], BUSY)
             if nd != NULL:

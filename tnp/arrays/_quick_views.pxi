@@ -1,13 +1,14 @@
 # Elements and views for plain keys; writes through them.
 
 cdef object part(object x, PyObject *nd, PyObject **keys, Py_ssize_t n):
-    """The element or view of `nd`, the memory of `x`, at these integers, slices and None; UNTAKEN for other keys."""
+    """The element or view of `nd`, the memory of `x`, at integers, slices, None, one Ellipsis; UNTAKEN otherwise."""
     cdef cnp.npy_intp dims[16]
     cdef cnp.npy_intp strides[16]
     cdef char *data = tnp_data(nd)
     cdef Py_ssize_t i, stop, by, k
     cdef cnp.npy_intp size
-    cdef int axis = 0, made = 0, ndim = tnp_ndim(nd)
+    cdef int axis = 0, made = 0, ndim = tnp_ndim(nd), rest
+    cdef bint dots = False
     cdef PyTypeObject *t
     if n + ndim > 16:
         return UNTAKEN
@@ -16,6 +17,19 @@ cdef object part(object x, PyObject *nd, PyObject **keys, Py_ssize_t n):
         if keys[k] == NONE:
             dims[made], strides[made] = 1, 0
             made += 1
+            continue
+        if t == &PyEllipsis_Type:
+            if dots:
+                return UNTAKEN
+            dots = True
+            rest = ndim - axis
+            for i in range(k + 1, n):
+                rest -= keys[i] != NONE
+            if rest < 0:
+                return UNTAKEN
+            while rest > 0:
+                dims[made], strides[made] = tnp_dims(nd)[axis], tnp_strides(nd)[axis]
+                made, axis, rest = made + 1, axis + 1, rest - 1
             continue
         if axis == ndim:
             return UNTAKEN
@@ -43,7 +57,7 @@ cdef object part(object x, PyObject *nd, PyObject **keys, Py_ssize_t n):
             return UNTAKEN
         data += i * tnp_strides(nd)[axis]
         axis += 1
-    if axis == ndim and made == 0:
+    if axis == ndim and made == 0 and not dots:
         return tnp_element(nd, data)
     while axis < ndim:
         dims[made], strides[made] = tnp_dims(nd)[axis], tnp_strides(nd)[axis]
@@ -83,6 +97,30 @@ cdef object subscript(object x, object key):
     return mapping.mp_subscript(x, key) if r is UNTAKEN else r
 
 
+cdef bint put(PyObject *nd, PyObject *key, PyObject *value) noexcept:
+    """Write a number to the element of `nd` at a tuple of integers; False if NumPy had better do it."""
+    cdef cnp.npy_intp at
+    cdef char *data = tnp_data(nd)
+    cdef double element[2]
+    cdef int axis
+    if PyTuple_GET_SIZE(key) != tnp_ndim(nd) or tnp_type_num(nd) not in (cnp.NPY_DOUBLE, cnp.NPY_LONG) or not (
+        tnp_writeable(nd) and tnp_flag(nd, cnp.NPY_ARRAY_ALIGNED) and cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>nd)
+    ):
+        return False
+    for axis in range(tnp_ndim(nd)):
+        if not whole(PyTuple_GET_ITEM(key, axis), &at):
+            return False
+        if at < 0:
+            at += tnp_dims(nd)[axis]
+        if not 0 <= at < tnp_dims(nd)[axis]:
+            return False
+        data += at * tnp_strides(nd)[axis]
+    if not number(value, tnp_type_num(nd), <char *>element):
+        return False
+    memcpy(data, element, 8)
+    return True
+
+
 cdef int assign(PyObject *x, PyObject *key, PyObject *value) except -1:
     """``x[key] = value``; `value` is NULL for ``del``."""
     cdef PyObject *nd
@@ -115,7 +153,11 @@ cdef int assign(PyObject *x, PyObject *key, PyObject *value) except -1:
         k = memory(key, UNREADABLE)
         if k == NULL:
             return mapping.mp_ass_subscript(x, key, value)
-    elif t != &PySlice_Type:
+    elif t == &PyTuple_Type:
+        if put(nd, key, value):
+            return 0
+        return mapping.mp_ass_subscript(x, key, value)
+    elif t != &PySlice_Type and t != &PyEllipsis_Type:
         return mapping.mp_ass_subscript(x, key, value)
     v = value
     if Py_TYPE(<object>value) == ARRAY:

@@ -63,12 +63,17 @@ class flatiter:
 
     def __init__(self, array):
         self.base = array
+        self._iterator = None  # NumPy's, from the first step on
         if real(array).dtype.kind == "V":  # its elements are windows on the memory
             share(array)
-        self._it = real(array).flat
 
-    coords = property(lambda self: self._it.coords)
-    index = property(lambda self: self._it.index)
+    @property
+    def coords(self):
+        return _started(self).coords
+
+    @property
+    def index(self):
+        return _started(self).index
 
     def copy(self, /):
         return wrap(real(self.base).flatten())
@@ -77,7 +82,7 @@ class flatiter:
         return self
 
     def __next__(self):
-        return next(self._it)
+        return next(_started(self))
 
     def __len__(self):
         return real(self.base).size
@@ -94,15 +99,31 @@ class flatiter:
     def __array__(self, /, dtype=None, copy=None):
         return _np.asarray(real(self.base).flat, dtype=dtype)
 
+    def __lt__(self, other):
+        return _compared(operator.lt, self, other)
 
-def _compare(name):
-    op = getattr(operator, name)
+    def __le__(self, other):
+        return _compared(operator.le, self, other)
 
-    def method(self, other):
-        return wrap(op(_np.asarray(self), unwrap(other, [])))
+    def __eq__(self, other):
+        return _compared(operator.eq, self, other)
 
-    return method
+    def __ne__(self, other):
+        return _compared(operator.ne, self, other)
+
+    def __gt__(self, other):
+        return _compared(operator.gt, self, other)
+
+    def __ge__(self, other):
+        return _compared(operator.ge, self, other)
 
 
-for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
-    setattr(flatiter, f"__{_name}__", _compare(_name))
+def _started(it):
+    """NumPy's iterator behind `it`: made when the first step is asked for, which most programs never do."""
+    if it._iterator is None:
+        it._iterator = real(it.base).flat
+    return it._iterator
+
+
+def _compared(operation, it, other):
+    return wrap(operation(_np.asarray(it), unwrap(other, [])))

@@ -13,8 +13,13 @@ KEYS = [
     0, -1, (0,), (1, 2), (1, 2, 3), slice(1, None), slice(5, 2), slice(None, None, -1), (slice(None), 0), None,
     (slice(None, None, -1), slice(1, 3)), (None, 1), (0, None), Ellipsis, (), (Ellipsis, 0), slice(0, 0),
     (0, slice(None), None, slice(2, 0, -1)), True, (slice(0, 0), slice(1, 2)),
+    (Ellipsis, None), (None, Ellipsis, 1), (0, Ellipsis, slice(None, None, -1)), (0, 1, Ellipsis, 2),
+    (0, 1, 2, Ellipsis),
 ]  # fmt: skip
-BAD_KEYS = [2, -3, (0, 3), (0, 0, 0, 0), 10**30, 1.5, "a", (slice(None),) * 4, slice(0, 2, 0)]
+BAD_KEYS = [
+    2, -3, (0, 3), (0, 0, 0, 0), 10**30, 1.5, "a", (slice(None),) * 4, slice(0, 2, 0),
+    (0, 1, 2, Ellipsis, 0), (Ellipsis, 0, Ellipsis),
+]  # fmt: skip
 OPERATORS = [
     operator.add, operator.sub, operator.mul, operator.truediv, operator.lt, operator.le, operator.eq, operator.ne,
     operator.gt, operator.ge, operator.iadd, operator.isub, operator.imul, operator.itruediv,
@@ -171,3 +176,68 @@ def test_results_keep_dtypes_of_another_make():
     unit = numpy.dtype("f8", metadata={"unit": "m"})
     same(lambda np: (np.ones(3, unit) + np.ones(3, unit)).dtype.metadata)
     same(lambda np: np.sqrt(np.ones(3, unit)).dtype.metadata)
+
+
+@pytest.mark.parametrize(
+    "key", [(1, 2), (-1, -4), (2, 0), (0, 4), (1.0, 2), (1, 2, 3), (1,), (True, 1), (10**30, 0)], ids=repr
+)
+@pytest.mark.parametrize("value", [7, 2.5, 2**70, "a", None], ids=repr)
+@pytest.mark.parametrize("dtype", ["f8", "i8", ">f8", "f4"])
+def test_elements_of_matrices_are_written(key, value, dtype):
+    def run(np):
+        x = np.zeros((3, 4), dtype)
+        x.T[::-1][::-1].T[key] = value
+        return x
+
+    def read_only(np):
+        x = np.zeros((2, 5), dtype)
+        x.flags.writeable = False
+        x[key] = value
+
+    same(run)
+    same(read_only)
+
+
+SHORT = {
+    "view": [()], "copy": [(), ("F",)], "flatten": [(), ("F",)], "ravel": [(), ("F",)], "transpose": [(), (1, 0), (0,)],
+    "squeeze": [(), (0,)], "diagonal": [(), (1,), (0, 2, 1)],
+    "swapaxes": [(0, 1), (-1, 0), (0, 2), (0,), (0, 2**31), (0, 1.0), (0, 10**30)],
+    "reshape": [(-1,), (4, 3), ((2, 6),), (2, -1), (-1, -1), (5,), (), ((),), ([12],), (-2,), (2**70,), (2.0, 6)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "args"), [(n, a) for n, all_ in SHORT.items() for a in all_], ids=repr)
+@pytest.mark.parametrize("shape", [(3, 4), (12, 1, 1), (12,), (0, 12), ()], ids=repr)
+def test_short_ways_of_methods(name, args, shape):
+    same(lambda np: getattr(np.ones(shape)[...], name)(*args))
+    same(lambda np: getattr(np.ones(shape).T[...], name)(*args))
+    x, y = tnp.ones(shape), numpy.ones(shape)
+    try:
+        expected = getattr(y, name)(*args)
+    except Exception:
+        return
+    r = getattr(x, name)(*args)
+    assert (r is x) == (expected is y)
+    assert (r.base is None) == (expected.base is None)
+    assert (r.base is x) == (expected.base is y)
+
+
+@pytest.mark.parametrize("shape", [0, 5, (2, 3), (), (2, -1), -1, 2.0, None, [2], 10**30], ids=repr)
+def test_zeros_and_empty(shape):
+    same(lambda np: np.zeros(shape))
+    same(lambda np: np.empty(shape) * 0 == 5)
+
+
+def test_asarray_gives_the_array():
+    x = tnp.arange(3.0)
+    assert tnp.asarray(x) is x and tnp.asanyarray(x) is x
+
+
+def test_flat_sees_what_was_written_before_its_first_step():
+    def run(np):
+        x = np.arange(4.0)
+        steps = x.flat
+        x += 1
+        return [next(steps), next(steps), steps.index, steps.coords, steps.base is x, (steps == 3).tolist()]
+
+    same(run)
