@@ -180,7 +180,7 @@ def arm(f):
     else:
         name = f.__name__
         (<HostFunction>f).way = 0 if f._calls is not None or name in LONG_WAY else WAYS.get(name, 1)
-        (<HostFunction>f).vector = vector_of(name)
+        (<HostFunction>f).vector = vector_of((<HostFunction>f)._raw)
     return f
 
 

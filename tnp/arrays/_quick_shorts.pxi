@@ -129,12 +129,12 @@ cdef object call_asarray(PyObject *self, PyObject **args, size_t nargsf, PyObjec
     return call_function(self, args, nargsf, kwnames)
 
 
-cdef void *vector_of(str name) except *:
-    """How calls of the function `name` come in."""
-    if name == "zeros":
+cdef void *vector_of(object raw) except *:
+    """How calls of NumPy's function `raw` come in (others have its name: `numpy.ma.asarray`)."""
+    if raw is _np.zeros:
         return <void *>call_zeros
-    if name == "empty":
+    if raw is _np.empty:
         return <void *>call_empty
-    if name == "asarray" or name == "asanyarray":
+    if raw is _np.asarray or raw is _np.asanyarray:
         return <void *>call_asarray
     return <void *>call_function

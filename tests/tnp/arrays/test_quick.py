@@ -241,3 +241,31 @@ def test_flat_sees_what_was_written_before_its_first_step():
         return [next(steps), next(steps), steps.index, steps.coords, steps.base is x, (steps == 3).tolist()]
 
     same(run)
+
+
+def test_functions_of_one_name_are_not_one_function():
+    """Other modules of NumPy have functions of the same names, which do something else."""
+    spaces = [
+        (numpy.ma, tnp.ma),
+        (numpy.char, tnp.char),
+        (numpy.strings, tnp.strings),
+        (numpy.linalg, tnp.linalg),
+        (numpy.fft, tnp.fft),
+    ]
+    tried = 0
+    for theirs, ours in spaces:
+        for name in set(dir(theirs)) & set(dir(numpy)):
+            if getattr(theirs, name) is getattr(numpy, name) or not callable(getattr(theirs, name)):
+                continue
+            for x in (numpy.arange(1.0, 5.0), numpy.array(["a", "b"]), 3):
+                try:
+                    expected = getattr(theirs, name)(x)
+                except Exception:
+                    continue
+                found = getattr(ours, name)(tnp.array(x) if isinstance(x, numpy.ndarray) else x)
+                tried += 1
+                if type(expected) is numpy.ndarray:
+                    assert type(found) is tnp.ndarray, (ours, name)
+                elif isinstance(expected, numpy.ndarray):
+                    assert type(found) is type(expected), (ours, name)
+    assert tried > 100

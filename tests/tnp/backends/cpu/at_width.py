@@ -33,9 +33,9 @@ def record(width: int) -> None:
     one.register_bytes = width
     real = one.compile
 
-    def compile_(text: str, names: tuple[str, ...], build: bool = True) -> object:
+    def compile_(text: str, names: tuple[str, ...], build: bool = True, **known: object) -> object:
         texts.setdefault(text, current)
-        return real(text, names, build)
+        return real(text, names, build, **known)
 
     one.compile = compile_
 
