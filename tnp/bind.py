@@ -55,6 +55,7 @@ def is_fast():
 def _configured(settings):
     global _fast, _limited
     _fast, _limited = settings.math == "fast", settings.memory_limit is not None
+    lone.set_below(0 if _fast else LONE_BELOW)
     backend.configure(settings)
 
 
@@ -67,6 +68,7 @@ def set_lazy_from(n):
     global _lazy_from, LONE_BELOW
     _lazy_from = n
     LONE_BELOW = BELOW if n > 1024 else 0  # who asks for small arrays to be recorded means it
+    lone.set_below(0 if _fast else LONE_BELOW)
     hot.set_lazy_from(n)
 
 

@@ -14,6 +14,7 @@ from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from tnp.arrays.flags cimport flagsobj, flatiter
 from tnp.core.cells cimport Cell
 from tnp.host cimport HostFunction
+from tnp.lazy.lone cimport runs_now
 from tnp.hot cimport _as_view, lazy_from, ndarray, real, ufunc
 
 import numpy as _np
@@ -273,7 +274,7 @@ def install():
     n.nb_add, n.nb_subtract, n.nb_multiply, n.nb_true_divide = add, subtract, multiply, divide
     n.nb_inplace_add, n.nb_inplace_subtract = inplace_add, inplace_subtract
     n.nb_inplace_multiply, n.nb_inplace_true_divide = inplace_multiply, inplace_divide
-    n.nb_negative, n.nb_absolute = negative, absolute
+    n.nb_negative, n.nb_absolute, n.nb_power = negative, absolute, power
     m.mp_subscript, m.mp_ass_subscript = subscript, assign
     t.tp_richcompare, t.tp_iter = compare, iterate
     tnp_set_alloc(ARRAY)

@@ -22,6 +22,12 @@ cdef extern from *:
         return r;
     }
     static PyObject *tnp_whole_view(PyObject *a) { return PyArray_View((PyArrayObject *)a, NULL, NULL); }
+    /* A loop that is worth letting other threads run meanwhile. */
+    static void tnp_run_free(PyUFuncGenericFunction loop, char **places, npy_intp *n, npy_intp *steps, void *data) {
+        Py_BEGIN_ALLOW_THREADS
+        loop(places, n, steps, data);
+        Py_END_ALLOW_THREADS
+    }
     static inline int tnp_straight(PyObject *a) {
         int want = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
         return (PyArray_FLAGS((PyArrayObject *)a) & want) == want && PyArray_ISNOTSWAPPED((PyArrayObject *)a);
@@ -100,6 +106,7 @@ cdef extern from *:
     object tnp_element(PyObject *a, char *p)
     object tnp_part(PyObject *a, int nd, cnp.npy_intp *dims, cnp.npy_intp *strides, char *data)
     object tnp_whole_view(PyObject *a)
+    void tnp_run_free(cnp.PyUFuncGenericFunction loop, char **places, cnp.npy_intp *n, cnp.npy_intp *steps, void *data)
     bint tnp_straight(PyObject *a) noexcept
     bint tnp_writeable(PyObject *a) noexcept
     int tnp_type_num(PyObject *a) noexcept
@@ -131,12 +138,14 @@ cdef extern from *:
     object tnp_call_slot(PyObject *f, object args, object kwargs)
     ctypedef object (*one_operand "unaryfunc")(object)
     ctypedef object (*two_operands "binaryfunc")(object, object)
+    ctypedef object (*three_operands "ternaryfunc")(object, object, object)
     ctypedef int (*assignment "objobjargproc")(PyObject *, PyObject *, PyObject *) except -1
     ctypedef object (*comparison "richcmpfunc")(object, object, int)
     ctypedef struct PyNumberMethods:
         two_operands nb_add, nb_subtract, nb_multiply, nb_true_divide
         two_operands nb_inplace_add, nb_inplace_subtract, nb_inplace_multiply, nb_inplace_true_divide
         one_operand nb_negative, nb_absolute
+        three_operands nb_power
     ctypedef struct PyMappingMethods:
         two_operands mp_subscript
         assignment mp_ass_subscript

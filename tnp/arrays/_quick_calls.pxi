@@ -184,6 +184,34 @@ def arm(f):
     return f
 
 
+READING = frozenset("all any argmax argmin copy max mean min prod std sum var".split())
+cdef enum:
+    READ = 1 << 17
+
+
+cdef inline PyObject *readable(PyObject *x) noexcept:
+    """`memory`, for up to READ elements."""
+    cdef PyObject *nd = there(x, UNREADABLE)
+    cdef cnp.npy_intp n = 1
+    cdef int i
+    if nd == NULL or lazy_from <= LOOPED:
+        return memory(x, UNREADABLE)
+    i = tnp_type_num(nd)
+    if i > cnp.NPY_CLONGDOUBLE and i != NPY_HALF:
+        return NULL
+    for i in range(tnp_ndim(nd)):
+        n *= tnp_dims(nd)[i]
+    return nd if n <= READ else NULL
+
+
+cdef bint is_cast_now(PyObject **args) except -1:
+    """``x.astype(dtype)`` of more than a small array: does it run at once, as always?"""
+    cdef PyObject *nd = there(args[0], UNREADABLE)
+    if nd == NULL or lazy_from <= LOOPED or is_small(nd) or tnp_type_num(nd) > cnp.NPY_DOUBLE or not plain(args[1], 0):
+        return False
+    return runs_now(cnp.PyArray_NBYTES(<cnp.ndarray>nd))
+
+
 ctypedef object (*short_way)(PyObject *nd, PyObject **args, Py_ssize_t n)
 
 
@@ -194,6 +222,8 @@ cdef class Method:  # a method of the array: NumPy's `raw` on small arrays, othe
     cdef object raw
     cdef object long_way
     cdef bint bare  # results are Python's own objects
+    cdef bint casts
+    cdef bint reads  # to the engine memory as it lies is nothing special: NumPy is as fast up to READ elements
     cdef dict __dict__
 
     def __init__(self, raw, long_way):
@@ -201,6 +231,7 @@ cdef class Method:  # a method of the array: NumPy's `raw` on small arrays, othe
         self.function = <PyObject *>raw
         self.bare = raw in (_np.ndarray.tolist, _np.ndarray.item, _np.ndarray.tobytes)
         self.long_way = long_way
+        self.casts, self.reads = raw.__name__ == "astype", raw.__name__ in READING
         self.vector = <void *>call_method
         self.short = short_way_of(raw.__name__)
         for name in ("__name__", "__qualname__", "__doc__"):
@@ -223,6 +254,7 @@ cdef class Method:  # a method of the array: NumPy's `raw` on small arrays, othe
 cdef object call_method(PyObject *self, PyObject **args, size_t nargsf, PyObject *kwnames):
     cdef Py_ssize_t n = given(nargsf)
     cdef PyObject *nd
+    cdef PyObject *pair[2]
     if n > 0 and Py_TYPE(<object>args[0]) == ARRAY and not WATCHERS:
         if (<Method>self).short != NULL and kwnames == NULL and lazy_from > 0:
             nd = memory(args[0], UNREADABLE)
@@ -231,10 +263,13 @@ cdef object call_method(PyObject *self, PyObject **args, size_t nargsf, PyObject
                 if r is not UNTAKEN:
                     return as_result(r, args, 1)
         if n == 1 and kwnames == NULL:
-            nd = memory(args[0], BUSY)
+            nd = memory(args[0], BUSY) if not (<Method>self).reads else readable(args[0])
             if nd != NULL:
                 r = PyObject_Vectorcall((<Method>self).function, &nd, 1, NULL)
                 return r if (<Method>self).bare else as_result(r, args, 1)
+        elif (<Method>self).casts and n == 2 and kwnames == NULL and is_cast_now(args):
+            pair[0], pair[1] = <PyObject *>(<ndarray>args[0])._nd, args[1]
+            return as_result(PyObject_Vectorcall((<Method>self).function, pair, 2, NULL), args, 1)
         else:
             r = through((<Method>self).function, args, n, kwnames)
             if r is not UNTAKEN:

@@ -37,8 +37,8 @@ cdef Loops loops_of(object raw):
     return found
 
 
-cdef inline PyObject *operand(Loops loops, PyObject *x) noexcept:
-    """NumPy's array of `x`, if a loop may run on it; else NULL."""
+cdef inline PyObject *operand(Loops loops, PyObject *x, bint into) except? NULL:
+    """NumPy's array of `x`, if a loop may run on it (in place, if `into`); else NULL."""
     cdef PyObject *nd = there(x, UNREADABLE)
     cdef cnp.npy_intp n = 1
     cdef int i
@@ -49,7 +49,11 @@ cdef inline PyObject *operand(Loops loops, PyObject *x) noexcept:
         return NULL  # results keep dtype objects of another make (metadata)
     for i in range(tnp_ndim(nd)):
         n *= tnp_dims(nd)[i]
-    return nd if n < lazy_from and n <= LOOPED else NULL
+    if n <= LOOPED and n < lazy_from:
+        return nd
+    if into or lazy_from <= LOOPED or tnp_type_num(nd) in (cnp.NPY_CFLOAT, cnp.NPY_CDOUBLE):
+        return NULL  # products of complex numbers depend on which operands the program has named
+    return nd if n < lazy_from or runs_now(n * tnp_itemsize(nd)) else NULL
 
 
 cdef inline cnp.npy_intp step(PyObject *nd) noexcept:
@@ -120,7 +124,10 @@ cdef object run(Loops loops, PyObject *like, char *first, cnp.npy_intp first_ste
     if loops.nin == 2:
         places[1], steps[1] = second, second_step
     tnp_quiet()
-    loops.loop[t](places, &n, steps, loops.data[t])
+    if n <= LOOPED:
+        loops.loop[t](places, &n, steps, loops.data[t])
+    else:
+        tnp_run_free(loops.loop[t], places, &n, steps, loops.data[t])
     if tnp_flagged():
         return None  # NumPy does it again, and warns
     if out == NULL:
@@ -141,18 +148,18 @@ cdef object pair(Loops loops, PyObject *a, PyObject *b, PyObject *out):
     cdef PyObject *y
     cdef double value[2]
     if Py_TYPE(<object>a) == ARRAY:
-        x = operand(loops, a)
+        x = operand(loops, a, out != NULL)
         if x == NULL or (out != NULL and not takes(loops, x, out)):
             return None
         if Py_TYPE(<object>b) == ARRAY:
-            y = operand(loops, b)
-            if y == NULL or tnp_type_num(x) != tnp_type_num(y) or not alike(x, y):
+            y = there(b, UNREADABLE)
+            if y == NULL or not tnp_straight(y) or tnp_descr(x) != tnp_descr(y) or not alike(x, y):
                 return None
             return run(loops, x, tnp_data(x), step(x), tnp_data(y), step(y), out)
         if number(b, tnp_type_num(x), <char *>value):
             return run(loops, x, tnp_data(x), step(x), <char *>value, 0, out)
     elif Py_TYPE(<object>b) == ARRAY:
-        y = operand(loops, b)
+        y = operand(loops, b, out != NULL)
         if y != NULL and (out == NULL or takes(loops, y, out)) and number(a, tnp_type_num(y), <char *>value):
             return run(loops, y, <char *>value, 0, tnp_data(y), step(y), out)
     return None
@@ -163,7 +170,7 @@ cdef object single(Loops loops, PyObject *a, PyObject *out):
     cdef PyObject *x
     if Py_TYPE(<object>a) != ARRAY:
         return None
-    x = operand(loops, a)
+    x = operand(loops, a, out != NULL)
     if x == NULL or (out != NULL and not takes(loops, x, out)):
         return None
     return run(loops, x, tnp_data(x), step(x), NULL, 0, out)
@@ -179,6 +186,7 @@ cdef Loops MULTIPLY = loops_of(_np.multiply)
 cdef Loops DIVIDE = loops_of(_np.true_divide)
 cdef Loops NEGATIVE = loops_of(_np.negative)
 cdef Loops ABSOLUTE = loops_of(_np.absolute)
+cdef Loops SQUARE = loops_of(_np.square)
 cdef Loops LESS, LESS_EQUAL, EQUAL, NOT_EQUAL, GREATER, GREATER_EQUAL
 LESS, LESS_EQUAL, EQUAL = loops_of(_np.less), loops_of(_np.less_equal), loops_of(_np.equal)
 NOT_EQUAL, GREATER, GREATER_EQUAL = loops_of(_np.not_equal), loops_of(_np.greater), loops_of(_np.greater_equal)
@@ -234,6 +242,17 @@ cdef object negative(object a):
 cdef object absolute(object a):
     r = single(ABSOLUTE, <PyObject *>a, NULL)
     return numbers.nb_absolute(a) if r is None else r
+
+
+cdef object power(object a, object b, object modulo):
+    """Python's 2 as exponent is a square, to NumPy too."""
+    cdef int overflow = 0
+    if Py_TYPE(b) == &PyLong_Type and Py_TYPE(a) == ARRAY and modulo is None:
+        if PyLong_AsLongLongAndOverflow(<PyObject *>b, &overflow) == 2:
+            r = single(SQUARE, <PyObject *>a, NULL)
+            if r is not None:
+                return r
+    return numbers.nb_power(a, b, modulo)
 
 
 cdef object compare(object a, object b, int op):

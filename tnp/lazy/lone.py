@@ -10,19 +10,42 @@ that it stands on, so that is what is remembered: how often in a row a place in 
 from typing import Any
 
 from tnp.core.cells import Node, Place, Storage
+from tnp.core.native import point
 
 BELOW = 1 << 22  # bytes of an operand; above, threads earn the launch back
 PATIENCE = 3  # kernels of one operation in a row
 AGAIN = 64  # every so often such an operation waits once more: habits change
 
 _habits: dict[int, int] = {}  # by place in the program
+_below = 0
 
 
-def site(point: Any) -> int:
+def set_below(nbytes: int) -> None:
+    """Bytes of an operand below which habits count; 0: every operation waits."""
+    global _below
+    _below = nbytes
+
+
+def runs_now(nbytes: int) -> bool:
+    """Will the operation that the program is at, on memory of so many bytes, run at once, as always?
+
+    If not, `is_lone` says what to do.
+    """
+    if nbytes >= _below:
+        return False
+    place = site(point())
+    n = _habits.get(place, 0)
+    if n < PATIENCE or n % AGAIN == 0:
+        return False
+    _habits[place] = n + 1
+    return True
+
+
+def site(at: Any) -> int:
     """Which operation of the program is at this `tnp.core.native.point`: a number."""
-    if point is None:
+    if at is None:
         return 0
-    code, instruction = id(point[0]), point[1]
+    code, instruction = id(at[0]), at[1]
     return code ^ (instruction << 40)
 
 

@@ -269,3 +269,37 @@ def test_functions_of_one_name_are_not_one_function():
                 elif isinstance(expected, numpy.ndarray):
                     assert type(found) is type(expected), (ours, name)
     assert tried > 100
+
+
+@pytest.mark.parametrize("n", [4097, 9000, 30_000])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "i8", "c16"])
+def test_operations_that_always_run_alone(n, dtype):
+    """After a few times at one place they run at once, by NumPy's loop; content that waits still waits."""
+    rng = numpy.random.default_rng(n)
+    a, b = (rng.integers(-9, 9, n).astype(dtype) for _ in range(2))
+    operations = [
+        lambda x, y: x + y, lambda x, y: x * y, lambda x, y: x - 2, lambda x, y: 3 * x, lambda x, y: x**2,
+        lambda x, y: x == y, lambda x, y: -x, lambda x, y: abs(x), lambda x, y: x.sum(), lambda x, y: x.copy(),
+        lambda x, y: x.astype("f4"), lambda x, y: x.astype(numpy.int16), lambda x, y: x / y,
+    ]  # fmt: skip
+    if dtype == "c16":
+        operations = [f for k, f in enumerate(operations) if k not in (10, 11)]
+    for f in operations:
+        for turn in range(8):
+            x, y = tnp.array(a), tnp.array(b)
+            if turn == 6:
+                x = x + 0  # pending
+            with numpy.errstate(all="ignore"):
+                expected, found = f(a, b), f(x, y)
+            assert numpy.asarray(found).tobytes() == expected.tobytes(), (f, turn)
+            assert found.dtype == expected.dtype
+            x[0] = 7
+            assert numpy.asarray(found).tobytes() == expected.tobytes(), "the result reads what it must not"
+
+
+def test_operations_that_run_alone_warn_where_the_program_is():
+    x = tnp.array(numpy.zeros(50_000))
+    for _ in range(8):
+        with pytest.warns(RuntimeWarning, match="invalid value encountered in divide") as caught:
+            tnp.evaluate(x / x)
+        assert [w.filename for w in caught] == [__file__]
