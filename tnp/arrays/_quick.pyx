@@ -190,6 +190,8 @@ cdef object get_flat(PyObject *x, void *closure):
     cdef flatiter f
     if nd == NULL or tnp_type_num(nd) > cnp.NPY_CLONGDOUBLE:
         return (<object>(<Attribute>closure).other).__get__(<object>x)
+    if tnp_ndim(nd) > 32:
+        (<object>nd).flat  # NumPy's refuses here
     f = flatiter.__new__(flatiter)
     f.base = <object>x
     return f
