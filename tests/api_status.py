@@ -20,7 +20,7 @@ from typing import Any
 import numpy
 
 import tnp
-from tnp import bind, host
+from tnp import content, host
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "api_status.md"
 NAMESPACES = """
@@ -218,7 +218,7 @@ def watch(call: str) -> str:
         names = {k: v for k, v in names.items() if k == "np" or k in _names(call)}
         arrays = [v for v in names.values() if isinstance(v, tnp.ndarray)]
         node = [v._cell.storage for v in arrays if v._nd is None]
-        before = bind.schedule.kernels
+        before = content.schedule.kernels
         host.watchers.append(told.append)
         try:
             result = eval(call, names)
@@ -228,7 +228,7 @@ def watch(call: str) -> str:
             return "host"
         waiting = bool(node) and all(s.node is not None for s in node)
         if not is_pending(result):
-            return "finished" if not waiting else "fused" if bind.schedule.kernels != before else "form"
+            return "finished" if not waiting else "fused" if content.schedule.kernels != before else "form"
         same = any(r._cell.storage in node for r in _flat(result) if is_pending(r))
         return "form" if waiting and same else "recorded"
 

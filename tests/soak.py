@@ -19,7 +19,7 @@ from typing import Any
 
 import tnp
 from tests.programs.generate import write
-from tnp import bind
+from tnp import content
 from tnp.backends.cpu import memory
 from tnp.core.cells import Cell, Node, Storage
 
@@ -83,7 +83,7 @@ def held(began: float) -> Held:
         count[Cell],
         pool["in_use"] + pool["apart"],
         pool["held"],
-        bind.backend.held_kernels(),
+        content.backend.held_kernels(),
     )
 
 
@@ -165,11 +165,11 @@ def main() -> int:
     arguments = parser.parse_args()
     began = time.monotonic()
     history: list[Held] = []
-    usual, bind.backend.compile_ns = bind.backend.compile_ns, 0.0  # at first all is compiled that ever will be
+    usual, content.backend.compile_ns = content.backend.compile_ns, 0.0  # at first all is compiled that ever will be
     for _ in rounds(arguments.seed):
         history.append(held(began))
         if len(history) == WARM_UP:
-            bind.backend.compile_ns = usual
+            content.backend.compile_ns = usual
         print(history[-1], flush=True)
         if len(history) >= arguments.least and history[-1].seconds >= arguments.seconds:
             break

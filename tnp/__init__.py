@@ -15,7 +15,7 @@ from tnp import core as core
 from tnp import ndarray as _ndarray_module
 from tnp.backends.cpu.threads import num_threads as get_num_threads
 from tnp.backends.cpu.threads import set_num_threads
-from tnp.bind import evaluate
+from tnp.content import evaluate
 from tnp.core.config import config
 from tnp.core.dtypes import bfloat16 as _bfloat16
 from tnp.core.native import set_type_name

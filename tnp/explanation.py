@@ -3,7 +3,7 @@
 from typing import Any
 
 from tnp.backends.base import FAST
-from tnp.bind import pending_whole
+from tnp.content import pending_whole
 from tnp.core.cells import Place, Storage
 from tnp.core.primitive import Reduction
 from tnp.hot import ndarray, real

@@ -5,7 +5,7 @@ import types
 
 import numpy as _np
 
-from tnp import bind, hot
+from tnp import content, hot
 from tnp.arrays import interop, methods, operators, overrides, subclasses, temporaries, ufuncs, views
 from tnp.arrays.exports import exported, share
 from tnp.arrays.flags import flagsobj, flatiter
@@ -61,11 +61,11 @@ RARE = {
     "__str__": lambda x: _text(x, str),
     "__divmod__": operators.divmod_,
     "__rdivmod__": operators.rdivmod,
-    "shape": bind.shape_of,
-    "dtype": bind.dtype_of,
-    "ndim": lambda x: len(bind.shape_of(x)),
-    "strides": lambda x: bind.look(x).strides,
-    "size": lambda x: math.prod(bind.shape_of(x)),
+    "shape": content.shape_of,
+    "dtype": content.dtype_of,
+    "ndim": lambda x: len(content.shape_of(x)),
+    "strides": lambda x: content.look(x).strides,
+    "size": lambda x: math.prod(content.shape_of(x)),
     "set shape": views.set_shape,
     "set dtype": views.set_dtype,
     "share": share,
@@ -83,7 +83,7 @@ hot.install(
     {
         "binary": operators.binary, "reflected": operators.reflected, "inplace": operators.inplace,
         "unary": operators.unary, "power": operators.power, "call": operators.call_ufunc,
-        "getitem": getitem, "setitem": setitem, "settle": bind.settle, "release": bind.release, "method": rare,
+        "getitem": getitem, "setitem": setitem, "settle": content.settle, "release": content.release, "method": rare,
     }
 )  # fmt: skip
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as _np
 
-from tnp import bind
+from tnp import content
 from tnp.backends import cache
 from tnp.core.config import config
 from tnp.core.native import COMPILED
@@ -12,7 +12,7 @@ from tnp.core.native import COMPILED
 
 def counts() -> dict[str, Any]:
     """What the engine did since the start of the program."""
-    stats = bind.backend.stats
+    stats = content.backend.stats
     return {
         "kernels launched": stats.launched,
         "distinct kernels": stats.distinct,
@@ -27,11 +27,11 @@ def counts() -> dict[str, Any]:
 def report() -> str:
     """Kernels with their launches and traffic, and what the memory pool holds, as text."""
     lines = [f"{name}: {value:,}" for name, value in counts().items()]
-    kernels = [k for k in bind.backend.stats.kernels if k.launches]
+    kernels = [k for k in content.backend.stats.kernels if k.launches]
     for k in sorted(kernels, key=lambda k: -k.elements * (k.bytes_read + k.bytes_written))[:20]:
         traffic = k.elements * (k.bytes_read + k.bytes_written)
         lines.append(f"  {k.launches:6,} x {k.name[:80]}: {traffic / 1e6:,.1f} MB")
-    lines.append(f"memory pool: {bind.backend.memory_report()}")
+    lines.append(f"memory pool: {content.backend.memory_report()}")
     return "\n".join(lines)
 
 

@@ -1,14 +1,15 @@
 """Operations on traced arrays: done as always, and told to the interpreter (tnp/core/interpreter.py).
 
-Primitives come here from `bind`, writes from indexing and ufuncs, everything else through the two gates `read` and
-`write` that every function passes which looks at an array's memory.
+Primitives come here from `bind`, `reduce` and `writes`, writes by index from indexing and ufuncs, everything else
+through the two gates `read` and `write` that every function passes which looks at an array's memory.
 """
 
 from typing import Any
 
 import numpy as np
 
-from tnp import bind, hot
+from tnp import bind, content, hot, writes
+from tnp import reduce as reduce_module
 from tnp.core.cells import TRACED
 from tnp.core.elementwise import REDUCTIONS, cast_p, where_p
 from tnp.core.interpreter import OPAQUE, current
@@ -56,7 +57,7 @@ def write_add(x: Any, key: Any, value: Any) -> None:
 
 
 def _memory(x: Any) -> Any:
-    return bind.settle(x) if isinstance(x, ndarray) else x
+    return content.settle(x) if isinstance(x, ndarray) else x
 
 
 def _told(prim: Any, params: tuple[tuple[str, Any], ...], args: tuple[Any, ...], result: Any) -> Any:
@@ -88,22 +89,22 @@ def cast(x: Any, dtype: Any) -> Any:
     """`bind.cast` of a traced array: never None."""
     value = bind.record_cast(x, dtype)
     if value is None:
-        value = wrap(bind.settle(x).astype(dtype))
+        value = wrap(content.settle(x).astype(dtype))
     return _told(cast_p, (("dtype", dtype),), (x,), value)
 
 
 def reduce(ufunc: Any, x: Any, axis: Any, keepdims: bool, dtype: Any) -> Any:
-    """`bind.reduce` of a traced array: never None where the reduction is a primitive."""
-    value = bind.run_reduce(ufunc, x, axis, keepdims, dtype)
+    """`tnp.reduce.reduce` of a traced array: never None where the reduction is a primitive."""
+    value = reduce_module.run_reduce(ufunc, x, axis, keepdims, dtype)
     if value is None:
-        value = wrap(ufunc.reduce(bind.settle(x), axis, dtype=dtype, keepdims=bool(keepdims)))
+        value = wrap(ufunc.reduce(content.settle(x), axis, dtype=dtype, keepdims=bool(keepdims)))
     return _told(REDUCTIONS[ufunc], (("axis", axis), ("keepdims", bool(keepdims))), (x,), value)
 
 
 def into(prim: Any, args: tuple[Any, ...], out: Any) -> Any:
-    """`bind.into` where an operand or ``out`` is traced; None where NumPy has to refuse it."""
+    """`writes.into` where an operand or ``out`` is traced; None where NumPy has to refuse it."""
     value = elementwise(prim, args, None)
-    shape, dtype = bind.shape_of(out), bind.dtype_of(out)
+    shape, dtype = content.shape_of(out), content.dtype_of(out)
     if np.shape(value) != shape or not np.can_cast(value.dtype, dtype, "same_kind"):
         return None
     if value.dtype != dtype:
@@ -118,5 +119,7 @@ def _into(target: Any, value: Any) -> Any:
     return target
 
 
-bind.install_tracing(elementwise, select, cast, reduce, into)
+bind.install_tracing(elementwise, select, cast)
+reduce_module.install_tracing(reduce)
+writes.install_tracing(into)
 hot.install_tracing(read, write)

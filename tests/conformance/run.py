@@ -22,7 +22,7 @@ TOOLS = ("numpy/f2py/", "numpy/distutils/", "numpy/typing/", "numpy/_pyinstaller
 # The same on every machine, so that the same tests are skipped for want of memory.
 AVAILABLE_MEMORY = "4 GB"
 # Where tnp counts the kernels it made and launched, and the groups that ran without one.
-ENGINE = "bind.backend.stats"
+ENGINE = "content.backend.stats"
 BATCHES = 8  # processes of a whole run
 
 

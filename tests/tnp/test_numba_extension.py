@@ -10,7 +10,7 @@ import pytest
 
 import tnp
 from tests.programs import execute
-from tnp.bind import is_shared
+from tnp.content import is_shared
 
 numba = pytest.importorskip("numba")
 

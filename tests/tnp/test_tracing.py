@@ -9,7 +9,7 @@ import pytest
 import tnp
 from tests.tnp.core import find_mutating
 from tests.tnp.test_mutation_record import WAYS, names
-from tnp import bind, tracing
+from tnp import content, tracing
 from tnp.core.interpreter import OPAQUE, Interpreter, current, interpreting, one_level_down
 from tnp.core.native import address
 from tnp.host import unwrap
@@ -67,14 +67,14 @@ class Memory:
     """A copy of a whole storage, in the order of memory."""
 
     def __init__(self, x):
-        bind.settle(x)
+        content.settle(x)
         self.content = x._cell.storage.full.ravel("K").copy()
 
     @classmethod
     def of(cls, cell):
         self = cls.__new__(cls)
         if cell.storage.node is not None:
-            bind.schedule.force(cell.storage)
+            content.schedule.force(cell.storage)
         self.content = cell.storage.full.ravel("K").copy()
         return self
 
@@ -92,7 +92,7 @@ class Memory:
 
 def place_of(x):
     """Where `x` lies in its storage, and the storage's size."""
-    nd, full = bind.settle(x), x._cell.storage.full
+    nd, full = content.settle(x), x._cell.storage.full
     return address(nd) - address(full), nd.shape, nd.strides, nd.dtype, full.nbytes
 
 

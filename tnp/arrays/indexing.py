@@ -2,9 +2,9 @@
 
 import numpy as _np
 
-from tnp import bind, tracing
+from tnp import content, tracing, writes
 from tnp.arrays.exports import share
-from tnp.bind import release
+from tnp.content import release
 from tnp.host import restore, rewrap, unwrap
 from tnp.hot import _as_view, cell_of, ndarray, real, root, wrap, writable
 from tnp.ops import indexing
@@ -21,7 +21,7 @@ def getitem(x, key):
             return r
     seen = []
     if tracing.is_traced(x) and type(x) is ndarray and basic(key):
-        nd = bind.settle(x)  # a view looks at no value
+        nd = content.settle(x)  # a view looks at no value
     else:
         real(x)
         hot_cell(x)
@@ -58,9 +58,9 @@ def setitem(x, key, value):
     if told:
         tracing.write(x, key, value)
     if type(value) is ndarray:
-        if (key is Ellipsis or (type(key) is slice and key == _ALL)) and bind.assign(x, value) is not None:
+        if (key is Ellipsis or (type(key) is slice and key == _ALL)) and writes.assign(x, value) is not None:
             return
-        if value._nd is None and basic(key) and bind.store(x, key, value) is not None:
+        if value._nd is None and basic(key) and writes.store(x, key, value) is not None:
             return
     elif type(key) is ndarray and type(x) is ndarray and indexing.set_mask(x, key, value) is not None:
         return

@@ -6,7 +6,7 @@ import weakref
 
 import numpy as _np
 
-from tnp import bind, hot
+from tnp import content, hot
 from tnp.arrays.exports import share
 from tnp.arrays.indexing import hot_cell
 from tnp.arrays.views import as_class, base_of, keep_owner
@@ -88,7 +88,7 @@ def is_small(nd):
 
 
 def _configured(settings):
-    bind.set_lazy_from(max(settings.lazy_from, 0) if settings.lazy else 1 << 62)
+    content.set_lazy_from(max(settings.lazy_from, 0) if settings.lazy else 1 << 62)
 
 
 config.listen(_configured)

@@ -1,4 +1,4 @@
-from tnp cimport bind
+from tnp cimport bind, content, writes
 from tnp.arrays cimport temporaries
 from tnp.core cimport native
 

@@ -4,9 +4,10 @@ import operator
 
 import numpy as _np
 
-from tnp import bind
+from tnp import bind, content, writes
 from tnp.arrays import temporaries
 from tnp.core import native
+from tnp.core.elementwise import PRIMITIVES
 from tnp.host import call, rewrap, run, unwrap
 from tnp.hot import ndarray, writable
 
@@ -40,7 +41,7 @@ class Operator:
         self.inplace = getattr(_NDARRAY, f"__i{name}__", None)
         self.commutes = name in temporaries.COMMUTATIVE
         self.elided = name in temporaries.ELIDED
-        self.prim = bind.PRIMITIVES.get(UFUNCS.get(name))
+        self.prim = PRIMITIVES.get(UFUNCS.get(name))
 
 
 def binary(op, a, b):
@@ -72,7 +73,7 @@ def inplace(op, a, b):
     """``a op= b``."""
     short = shortcut(a, b) if op.name == "pow" and type(a) is ndarray else None
     if op.prim is not None:
-        r = bind.inplace(op.prim, a, b) if short is None else bind.into(short, (a,), a)
+        r = writes.inplace(op.prim, a, b) if short is None else writes.into(short, (a,), a)
         if r is not None:
             return r
     seen = []
@@ -96,10 +97,10 @@ def shortcut(a, b):
     """NumPy's shortcut for the Python numbers 2, -1 and 0.5 as exponents: a primitive, or None."""
     t = type(b)
     if (t is int and (b == 2 or b == -1)) or (t is float and b == 0.5):
-        kind = bind.look(a).dtype.kind
+        kind = content.look(a).dtype.kind
         ufunc = _np.square if b == 2 and t is int else _np.reciprocal if b == -1 else _np.sqrt
         if kind in "fc" or (ufunc is _np.square and kind in "iu"):
-            return bind.PRIMITIVES[ufunc]
+            return PRIMITIVES[ufunc]
     return None
 
 
@@ -108,7 +109,7 @@ def power(a, b):
     prim = shortcut(a, b)
     op = hot_operators["pow"]
     if prim is None:
-        r = _product(a, b) if bind.is_fast() and type(b) in (int, float) and b in (3, 4) else None
+        r = _product(a, b) if content.is_fast() and type(b) in (int, float) and b in (3, 4) else None
         return binary(op, a, b) if r is None else r
     r = bind.elementwise(prim, (a,))
     if r is not None:
@@ -119,8 +120,8 @@ def power(a, b):
 
 def _product(a, b):
     """A small power as products, which differ from NumPy's in the last bits; None where it has to run at once."""
-    multiply = bind.PRIMITIVES[_np.multiply]
-    square = bind.elementwise(multiply, (a, a)) if bind.dtype_of(a).kind == "f" else None
+    multiply = PRIMITIVES[_np.multiply]
+    square = bind.elementwise(multiply, (a, a)) if content.dtype_of(a).kind == "f" else None
     return None if square is None else bind.elementwise(multiply, (square, a if b == 3 else square))
 
 
@@ -129,7 +130,7 @@ PAIRS = (_np.divmod, _np.frexp, _np.modf)  # two results: NumPy's loop on the me
 
 def call_ufunc(raw, args, kwargs):
     """A ufunc call that is not small, or has keywords."""
-    prim = bind.PRIMITIVES.get(raw)
+    prim = PRIMITIVES.get(raw)
     if prim is not None and len(args) == raw.nin:
         if not kwargs:
             r = bind.elementwise(prim, args)
@@ -140,7 +141,7 @@ def call_ufunc(raw, args, kwargs):
             if type(out) is tuple and len(out) == 1:
                 out = out[0]
             if type(out) is ndarray:
-                r = bind.into(prim, args, out)
+                r = writes.into(prim, args, out)
                 if r is not None:
                     return r
     elif (
@@ -151,7 +152,7 @@ def call_ufunc(raw, args, kwargs):
         and raw is not _np.maximum  # of these two NumPy deprecates the positional output
         and raw is not _np.minimum
     ):
-        r = bind.into(prim, args[:-1], args[-1])
+        r = writes.into(prim, args[:-1], args[-1])
         if r is not None:
             return r
     outs = kwargs.get("out")

@@ -1,5 +1,5 @@
 cimport cython
-from tnp cimport bind
+from tnp cimport content
 from tnp.arrays.operators cimport Operator
 from tnp.core cimport layout, native
 from tnp.core.cells cimport Cell, Storage

@@ -8,7 +8,7 @@ import sys
 
 import numpy as _np
 
-from tnp import bind, hot
+from tnp import content, hot
 from tnp.core import layout, native
 from tnp.core.cells import TRACED
 from tnp.hot import OWNER, ndarray, wrap
@@ -40,7 +40,7 @@ def over(op, a, b, first, second):
     y = b
     if (x._base is not None and x._base is not OWNER) and (y._base is not None and y._base is not OWNER):
         return None  # views
-    if (op.name != "mul" or bind.dtype_of(y).kind != "c") and _lies_alike(x, y):
+    if (op.name != "mul" or content.dtype_of(y).kind != "c") and _lies_alike(x, y):
         return None
     if first <= _first and _fits(op.name, x, y):
         return a
@@ -49,7 +49,7 @@ def over(op, a, b, first, second):
 
 def _lies_alike(a, b):
     """Do both lie in memory in the same order, so that the result does whatever NumPy does?"""
-    s, u = bind.pending_whole(a), bind.pending_whole(b)
+    s, u = content.pending_whole(a), content.pending_whole(b)
     if s is not None and s.node.order is not None:
         return u is not None and u.node.order == s.node.order
     if u is not None and u.node.order is not None:
@@ -58,7 +58,7 @@ def _lies_alike(a, b):
 
 
 def _in_c_order(x):
-    nd = x._nd if x._nd is not None else bind.look(x)
+    nd = x._nd if x._nd is not None else content.look(x)
     return native.is_contiguous(nd) or layout.is_in_c_order(nd)
 
 
@@ -69,29 +69,30 @@ def is_over(a, count):
     if _counting is not None:
         _counting.append((count, count))
         return False
-    return not _borrows and type(a) is ndarray and bind.dtype_of(a).kind == "c" and _is_large_and_own("mul", a)
+    return not _borrows and type(a) is ndarray and content.dtype_of(a).kind == "c" and _is_large_and_own("mul", a)
 
 
 def _fits(name, a, b):
     """May the result of ``a op b`` take the memory of `a`?"""
     if not _is_large_and_own(name, a):
         return False
-    shape = bind.shape_of(b)
-    return (not shape or shape == bind.shape_of(a)) and _np.can_cast(bind.dtype_of(b), bind.dtype_of(a), "safe")
+    shape = content.shape_of(b)
+    alike = not shape or shape == content.shape_of(a)
+    return alike and _np.can_cast(content.dtype_of(b), content.dtype_of(a), "safe")
 
 
 def _is_large_and_own(name, a):
     c = a._cell
     if (a._base is not None and a._base is not OWNER) or (c is not None and c.marked & TRACED):
         return False
-    dtype = bind.dtype_of(a)
-    if layout.size_of(bind.shape_of(a)) * native.itemsize(dtype) < LEAST:
+    dtype = content.dtype_of(a)
+    if layout.size_of(content.shape_of(a)) * native.itemsize(dtype) < LEAST:
         return False
     if dtype.kind not in ("fc" if name == "truediv" else "iufc"):
         return False
-    if bind.pending_whole(a) is not None:
+    if content.pending_whole(a) is not None:
         return True
-    x = bind.look(a)
+    x = content.look(a)
     return native.is_writeable(x) and (x.base is None if c is None else x is c.storage.full)
 
 

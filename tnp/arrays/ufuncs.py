@@ -2,7 +2,7 @@
 
 import numpy as _np
 
-from tnp import bind, tracing
+from tnp import content, tracing
 from tnp.arrays.methods import named
 from tnp.core import native
 from tnp.host import run, ufunc_of
@@ -48,7 +48,7 @@ def _ufunc_method(name):
 def _ufunc_at(self, a, /, *args):
     if self._raw is _np.add and len(args) == 2 and (tracing.is_traced(a) or tracing.is_traced(args[1])):
         tracing.write_add(a, *args)
-        bind.release(a)
+        content.release(a)
     elif isinstance(a, ndarray):
         writable(a)
     return run(self._raw.at, (a, *args), {})

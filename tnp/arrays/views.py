@@ -2,7 +2,7 @@
 
 import numpy as _np
 
-from tnp import bind
+from tnp import content
 from tnp.arrays import subclasses
 from tnp.arrays.indexing import hot_cell
 from tnp.host import rewrap, unwrap
@@ -34,7 +34,7 @@ def base_of(self):
         nd = real(self)
     cell = self._cell
     if cell is not None and nd is cell.storage.full:
-        return None if bind.is_own(nd) else nd.base
+        return None if content.is_own(nd) else nd.base
     base = nd.base
     if type(base) is not _NDARRAY:
         while isinstance(base, subclasses.StandIn) and base.base is not None:

@@ -1,9 +1,9 @@
 """The interpreter stack: who is told what the program does to arrays, before and beside running it.
 
-A transformation enters an `Interpreter` (``with interpreting(i):``) and traces arrays (`tnp.bind.trace`): their cells
-carry the mark TRACED, which sends every operation past the quick paths. From then on the interpreter is told of three
-events: a primitive read arrays and made a fresh one; a place was written; something was added to a place. Arrays that
-nobody traces cost nothing.
+A transformation enters an `Interpreter` (``with interpreting(i):``) and traces arrays (`tnp.tracing.trace`): their
+cells carry the mark TRACED, which sends every operation past the quick paths. From then on the interpreter is told of
+three events: a primitive read arrays and made a fresh one; a place was written; something was added to a place. Arrays
+that nobody traces cost nothing.
 
 The stack is of the context (`contextvars`): what other threads do is not told.
 """

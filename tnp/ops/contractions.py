@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as _np
 
-from tnp import bind
+from tnp import content
 from tnp.host import native, run, unwrap
 from tnp.hot import ndarray, writable
 
@@ -200,7 +200,7 @@ def _steps(subscripts, operands, optimize):
 
 def einsum(*operands, out=None, dtype=None, order="K", casting="safe", optimize=False):
     """`numpy.einsum`; None where its bits are wanted, or its loop is as quick."""
-    if not bind.is_fast() or dtype is not None or casting != "safe" or len(operands) < 3:
+    if not content.is_fast() or dtype is not None or casting != "safe" or len(operands) < 3:
         return None
     if type(operands[0]) is not str or type(order) is not str:
         return None

@@ -2,7 +2,7 @@
 
 import numpy as _np
 
-from tnp import bind
+from tnp import bind, content, hot
 from tnp.core.dtypes import is_number, named
 from tnp.host import native, run
 from tnp.hot import ndarray, wrap
@@ -71,7 +71,7 @@ def _filled(full, value):
     if chunks is None:
         full.fill(value)
     else:
-        bind.backend.run_chunks(lambda i: full[i].fill(value), chunks)
+        content.backend.run_chunks(lambda i: full[i].fill(value), chunks)
     return adopt(full)
 
 
@@ -161,7 +161,7 @@ native(_full_like, _np.full_like, "full_like")
 # ------------------------------------------------------------------------------------------------ copies
 def copied(x, order):
     """An independent copy of `x`, recorded; None if it has to be made at once. `order` is "C" or "K"."""
-    if x._nd is not None and x._nd.size < bind.hot.get_lazy_from():
+    if x._nd is not None and x._nd.size < hot.get_lazy_from():
         return None
     nd = look(x)
     if order == "C" and not nd.flags.c_contiguous:

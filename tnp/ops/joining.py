@@ -6,7 +6,7 @@ threads.
 
 import numpy as _np
 
-from tnp import bind
+from tnp import bind, content
 from tnp.core.cells import Storage
 from tnp.core.dtypes import is_number
 from tnp.host import native, run
@@ -34,10 +34,10 @@ def joined(arrays, shape, dtype, parts):
 
 def write(storage, place, x):
     """``place[...] = x`` for a part `place` of the memory `storage` that nothing else knows yet."""
-    s = bind.pending_whole(x)
+    s = content.pending_whole(x)
     if s is not None and s.node.dtype != place.dtype:
         y = bind.cast(x, place.dtype)
-        s = None if y is None else bind.pending_whole(y)
+        s = None if y is None else content.pending_whole(y)
     if s is None or s.node.shape != place.shape:
         copy(place, real(x))
     else:
@@ -45,7 +45,7 @@ def write(storage, place, x):
             if s.node is None:  # another thread has just computed it
                 copy(place, s.full)
             else:
-                bind.schedule.store(storage, place, s)
+                content.schedule.store(storage, place, s)
 
 
 def operands(arrays):
@@ -146,7 +146,7 @@ def _concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind"
                 return r
     kwargs = {"out": out, "dtype": dtype, "casting": casting}
     if isinstance(out, ndarray):
-        bind.settle(out)
+        content.settle(out)
         return None
     return run(_np.concatenate, (arrays, axis), kwargs)
 

@@ -6,10 +6,10 @@
 
 import numpy as _np
 
-from tnp import bind
 from tnp.core.dtypes import is_bfloat16
 from tnp.host import native, unwrap
 from tnp.hot import get_lazy_from, ndarray, real, wrap, writable
+from tnp.reduce import reduce
 
 _ABSENT = _np._NoValue
 _SINGLE = _np.dtype(_np.float32)
@@ -53,7 +53,7 @@ def total(a, axis=None, dtype=None, out=None, keepdims=_ABSENT, initial=_ABSENT,
     """`numpy.sum`: by the engine where `a` is large."""
     plain = dtype is None and out is None and initial is _ABSENT and where is _ABSENT
     if plain and (a._nd is None or a._nd.size >= get_lazy_from()):
-        r = bind.reduce(_np.add, a, axis, keepdims is not _ABSENT and keepdims)
+        r = reduce(_np.add, a, axis, keepdims is not _ABSENT and keepdims)
         if r is not None:
             return r
     return _sum(a, axis, dtype, out, keepdims, initial, where)

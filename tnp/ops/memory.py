@@ -4,7 +4,7 @@ import itertools
 
 import numpy as _np
 
-from tnp import bind
+from tnp import content
 from tnp.core.cells import Cell, Storage
 from tnp.core.dtypes import is_number
 from tnp.hot import get_lazy_from, ndarray, new
@@ -22,7 +22,7 @@ def pooled(shape, dtype, order="C"):
         n *= k
     if not is_number(dtype) or n < get_lazy_from():
         return None
-    return bind.backend.empty(shape, dtype, order)
+    return content.backend.empty(shape, dtype, order)
 
 
 def adopt(full):
@@ -40,7 +40,7 @@ def adopt_storage(storage):
 def rows(nd):
     """`nd` cut along its longest axis into pieces (index tuples) that threads may work on; None if it is too small."""
     nbytes = nd.size * nd.itemsize
-    if nbytes < THREADED or (workers := bind.backend.workers()) == 1:
+    if nbytes < THREADED or (workers := content.backend.workers()) == 1:
         return None
     axis = 0
     for i in range(nd.ndim):
@@ -52,7 +52,7 @@ def rows(nd):
 
 def cuts(axis, n, nbytes):
     """Index tuples that cut an axis of `n` elements evenly among the threads."""
-    workers = bind.backend.workers()
+    workers = content.backend.workers()
     pieces = max(workers, -(-nbytes // CHUNK))
     pieces = min(-(-pieces // workers) * workers, n)
     ends = [n * i // pieces for i in range(pieces + 1)]
@@ -67,4 +67,4 @@ def copy(dest, src):
         dest[...] = src
     else:
         src = _np.broadcast_to(src, dest.shape)
-        bind.backend.run_chunks(lambda i: _np.copyto(dest[i], src[i]), chunks)
+        content.backend.run_chunks(lambda i: _np.copyto(dest[i], src[i]), chunks)

@@ -2,12 +2,14 @@
 
 import numpy as _np
 
-from tnp import bind
+from tnp import bind, content
 from tnp.host import native, ufunc_of
 from tnp.hot import ndarray
+from tnp.lazy import warn
 from tnp.ops import reductions
 from tnp.ops.closeness import large
 from tnp.ops.views import look
+from tnp.reduce import reduce
 
 _ABSENT = _np._NoValue
 _isnan, _logical_not = ufunc_of(_np.isnan), ufunc_of(_np.logical_not)
@@ -35,7 +37,7 @@ def _total(value, ufunc):
         if dtype is not None or out is not None or initial is not _ABSENT or where is not _ABSENT:
             return None
         found = _without_nan(a, value)
-        return None if found is None else bind.reduce(ufunc, found[0], axis, _kept(keepdims))
+        return None if found is None else reduce(ufunc, found[0], axis, _kept(keepdims))
 
     return function
 
@@ -43,7 +45,7 @@ def _total(value, ufunc):
 def _present(mask, axis, keepdims):
     """How many elements are no NaN."""
     count = bind.cast(_logical_not(mask), _INTP)
-    return None if count is None else bind.reduce(_np.add, count, axis, keepdims)
+    return None if count is None else reduce(_np.add, count, axis, keepdims)
 
 
 def _divided(total, count):
@@ -69,7 +71,7 @@ def _nanmean(a, axis=None, dtype=None, out=None, keepdims=_ABSENT, *, where=_ABS
     count = _present(mask, axis, _kept(keepdims))
     if count is None or (_nd(count) == 0).any():  # which NumPy warns of
         return None
-    total = bind.reduce(_np.add, filled, axis, _kept(keepdims))
+    total = reduce(_np.add, filled, axis, _kept(keepdims))
     return None if total is None else _divided(total, count)
 
 
@@ -87,16 +89,16 @@ def nanvar(
     count = _present(mask, axis, True)
     if count is None or (_nd(count) - ddof <= 0).any():
         return None
-    total = bind.reduce(_np.add, filled, axis, True)
+    total = reduce(_np.add, filled, axis, True)
     if total is None:
         return None
     average = _divided(total, count)
-    asked = bind.asked()
-    bind.schedule.seen = 0
+    asked = warn.asked()
+    content.schedule.seen = 0
     with _np.errstate(all="ignore"):  # what sets a flag is left to NumPy, which warns of it
         deviation = bind.select(mask, zero, filled - average)
-        squares = None if deviation is None else bind.reduce(_np.add, deviation * deviation, axis, _kept(keepdims))
-    if squares is None or bind.schedule.seen & asked:
+        squares = None if deviation is None else reduce(_np.add, deviation * deviation, axis, _kept(keepdims))
+    if squares is None or content.schedule.seen & asked:
         return None
     dof = _nd(count) - ddof
     if type(squares) is not ndarray:
@@ -138,7 +140,7 @@ def _extreme(ufunc, worst, plain):
         if look(a).dtype.kind in "biu":
             return plain.native(a, axis, None, keepdims)
         found = _without_nan(a, worst)
-        r = None if found is None else bind.reduce(ufunc, found[0], axis, _kept(keepdims))
+        r = None if found is None else reduce(ufunc, found[0], axis, _kept(keepdims))
         if r is None:
             return None
         nd = _nd(r)

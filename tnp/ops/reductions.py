@@ -5,12 +5,14 @@ Each function returns None where the operation has to run through NumPy as it is
 
 import numpy as _np
 
-from tnp import bind
+from tnp import bind, content
 from tnp.core.elementwise import PRIMITIVES
 from tnp.host import native
 from tnp.hot import ndarray
+from tnp.lazy import warn
 from tnp.ops import low_precision
 from tnp.ops.views import look
+from tnp.reduce import reduce as _reduce
 
 _ABSENT = _np._NoValue
 _LOGICAL = (_np.logical_or, _np.logical_and)
@@ -18,7 +20,7 @@ _INT, _UINT = _np.dtype(_np.int_), _np.dtype(_np.uint)
 
 
 def reduce(ufunc, a, axis, keepdims, dtype=None):
-    """`bind.reduce`, with the dtypes that NumPy chooses for sums of narrow integers, whose order is all the same."""
+    """The engine's `reduce`, with NumPy's dtypes for sums of narrow integers, whose order is all the same."""
     kind = look(a).dtype
     if ufunc is _np.add or ufunc is _np.multiply:
         if dtype is not None:
@@ -38,7 +40,7 @@ def reduce(ufunc, a, axis, keepdims, dtype=None):
         a = bind.elementwise(PRIMITIVES[_np.not_equal], (a, 0))  # with memory, NumPy stops at the first that decides
         if a is None:
             return None
-    return bind.reduce(ufunc, a, axis, keepdims, dtype)
+    return _reduce(ufunc, a, axis, keepdims, dtype)
 
 
 def _reduction(ufunc):
@@ -56,7 +58,7 @@ def _extreme(ufunc):
     def function(a, axis=None, out=None, keepdims=_ABSENT, initial=_ABSENT, where=_ABSENT):
         if type(a) is not ndarray or out is not None or initial is not _ABSENT or where is not _ABSENT:
             return None
-        return bind.reduce(ufunc, a, axis, keepdims is not _ABSENT and keepdims)
+        return _reduce(ufunc, a, axis, keepdims is not _ABSENT and keepdims)
 
     return function
 
@@ -102,7 +104,7 @@ def _mean(a, axis=None, dtype=None, out=None, keepdims=_ABSENT, *, where=_ABSENT
         a = bind.cast(a, _np.dtype(float))
     elif kind.char not in "fdFD":
         return None
-    total = None if a is None else bind.reduce(_np.add, a, axis, keepdims is not _ABSENT and keepdims)
+    total = None if a is None else _reduce(_np.add, a, axis, keepdims is not _ABSENT and keepdims)
     return None if total is None else _divide(total, _count(a, axis))
 
 
@@ -132,7 +134,7 @@ def _var(
         return None
     if where is not _ABSENT or correction is not _ABSENT or look(a).dtype.char not in "fd":
         return None
-    total = bind.reduce(_np.add, a, axis, True)
+    total = _reduce(_np.add, a, axis, True)
     if total is None:
         return None
     count = _count(a, axis)
@@ -141,12 +143,12 @@ def _var(
     centre = total._nd if type(total) is ndarray else total
     if type(total) is ndarray:
         _np.true_divide(centre, count, out=centre, casting="unsafe")
-    asked = bind.asked()
-    bind.schedule.seen = 0
+    asked = warn.asked()
+    content.schedule.seen = 0
     with _np.errstate(all="ignore"):  # where something is flagged, NumPy does it all again and warns in its own words
         deviation = a - total
-        squares = bind.reduce(_np.add, deviation * deviation, axis, keepdims is not _ABSENT and keepdims)
-    if squares is None or bind.schedule.seen & asked:
+        squares = _reduce(_np.add, deviation * deviation, axis, keepdims is not _ABSENT and keepdims)
+    if squares is None or content.schedule.seen & asked:
         return None
     return _divide(squares, count - ddof)
 
@@ -177,8 +179,8 @@ native(_extreme(_np.minimum), _np.amin, "amin")
 def _ptp(a, axis=None, out=None, keepdims=_ABSENT):
     if type(a) is not ndarray or out is not None or look(a).dtype.kind not in "iuf":
         return None
-    high = bind.reduce(_np.maximum, a, axis, keepdims is not _ABSENT and keepdims)
-    low = None if high is None else bind.reduce(_np.minimum, a, axis, keepdims is not _ABSENT and keepdims)
+    high = _reduce(_np.maximum, a, axis, keepdims is not _ABSENT and keepdims)
+    low = None if high is None else _reduce(_np.minimum, a, axis, keepdims is not _ABSENT and keepdims)
     if low is None:
         return None
     return high - low if type(high) is ndarray else _np.subtract(high, low)  # which does not warn of integers
@@ -196,14 +198,14 @@ def _average(a, axis=None, weights=None, returned=False, *, keepdims=_ABSENT):
     if x.dtype.char not in "fd" or w.dtype != x.dtype or w.shape != x.shape:
         return None
     keep = keepdims is not _ABSENT and keepdims
-    scale = bind.reduce(_np.add, weights, axis, keep)
+    scale = _reduce(_np.add, weights, axis, keep)
     if scale is None or ((scale._nd if type(scale) is ndarray else scale) == 0.0).any():
         return None
-    asked = bind.asked()
-    bind.schedule.seen = 0
+    asked = warn.asked()
+    content.schedule.seen = 0
     with _np.errstate(all="ignore"):  # as for the variance
-        total = bind.reduce(_np.add, a * weights, axis, keep)
-    return None if total is None or bind.schedule.seen & asked else total / scale
+        total = _reduce(_np.add, a * weights, axis, keep)
+    return None if total is None or content.schedule.seen & asked else total / scale
 
 
 native(_ptp, _np.ptp, "ptp")

@@ -2,7 +2,7 @@
 
 import numpy as _np
 
-from tnp import bind
+from tnp import content
 from tnp.core.dtypes import is_number
 from tnp.host import native, run
 from tnp.hot import ndarray, real
@@ -14,7 +14,7 @@ _ABSENT = _np._NoValue
 
 def scanned(ufunc, a, axis, dtype):
     """``ufunc.accumulate(a, axis, dtype)`` of a large array with several lines; None if NumPy should do it."""
-    if type(a) is not ndarray or type(axis) is not int or bind.backend.workers() == 1:
+    if type(a) is not ndarray or type(axis) is not int or content.backend.workers() == 1:
         return None
     nd = look(a)
     if nd.ndim < 2 or not -nd.ndim <= axis < nd.ndim or nd.nbytes < THREADED or not nd.flags.c_contiguous:
@@ -25,7 +25,7 @@ def scanned(ufunc, a, axis, dtype):
     axis %= nd.ndim
     across = 0 if axis else 1
     lines = nd.shape[across]
-    full = pooled(nd.shape, kind) if lines >= bind.backend.workers() else None
+    full = pooled(nd.shape, kind) if lines >= content.backend.workers() else None
     if full is None:
         return None
     src, flagged = real(a), []
@@ -34,7 +34,7 @@ def scanned(ufunc, a, axis, dtype):
         with _np.errstate(all="call", call=lambda name, flag: flagged.append(name)):
             ufunc.accumulate(src[i], axis, dtype, full[i])
 
-    bind.backend.run_chunks(chunk, cuts(across, lines, nd.nbytes))
+    content.backend.run_chunks(chunk, cuts(across, lines, nd.nbytes))
     src = None
     if flagged:  # NumPy warns of it, once and in its own words
         return None

@@ -2,7 +2,7 @@
 
 import numpy as _np
 
-from tnp import bind
+from tnp import bind, content
 from tnp.core.dtypes import named
 from tnp.core.elementwise import CLIP, PRIMITIVES
 from tnp.host import native
@@ -45,7 +45,7 @@ def _clip_method(a, min=None, max=None, out=None, **kwargs):
 
 def _round(a, decimals=0, out=None):
     """`numpy.round` of floats: rint, between a multiplication and a division where decimals are asked for."""
-    if type(a) is not ndarray or out is not None or type(decimals) is not int or bind.look(a).dtype.char not in "fd":
+    if type(a) is not ndarray or out is not None or type(decimals) is not int or content.look(a).dtype.char not in "fd":
         return None
     rint, multiply, divide = (PRIMITIVES[u] for u in (_np.rint, _np.multiply, _np.true_divide))
     if decimals == 0:
@@ -81,7 +81,7 @@ def _conjugate(x):
     """`numpy.ndarray.conj`: real arrays are their own conjugates."""
     if type(x) is not ndarray:
         return None
-    kind = bind.look(x).dtype.kind
+    kind = content.look(x).dtype.kind
     if kind == "c":
         return bind.elementwise(PRIMITIVES[_np.conjugate], (x,))
     return x if kind in "biuf" else None
@@ -94,7 +94,7 @@ def _select(condlist, choicelist, default=0):
     first = next((c for c in choicelist if type(c) is ndarray), None)
     if first is None or type(default) not in (int, float):
         return None
-    form = bind.look(first)
+    form = content.look(first)
     shape, dtype = form.shape, form.dtype
     if not form.flags.c_contiguous or dtype.kind not in ("f" if type(default) is float else "fi"):
         return None
@@ -103,13 +103,13 @@ def _select(condlist, choicelist, default=0):
         if type(x) is not ndarray:
             if type(x) not in (int, float) or (type(x) is float and dtype.kind != "f"):
                 return None
-        elif bind.look(x).shape != shape or not bind.look(x).flags.c_contiguous:
+        elif content.look(x).shape != shape or not content.look(x).flags.c_contiguous:
             return None
     for c in condlist:
-        if type(c) is not ndarray or bind.look(c).dtype.char != "?":
+        if type(c) is not ndarray or content.look(c).dtype.char != "?":
             return None
     for x in choicelist:
-        if type(x) is ndarray and bind.look(x).dtype != dtype:
+        if type(x) is ndarray and content.look(x).dtype != dtype:
             return None
     r = default
     for c, x in zip(condlist[::-1], choicelist[::-1], strict=True):

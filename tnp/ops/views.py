@@ -2,7 +2,7 @@
 
 import numpy as _np
 
-from tnp import bind
+from tnp import content
 from tnp.core.cells import Place
 from tnp.hot import OWNER, cell_of, get_lazy_from, ndarray, new
 
@@ -10,10 +10,10 @@ _NDARRAY = _np.ndarray
 
 
 def look(x):
-    """`bind.look`, for a caller that keeps the result while it records: the memory must not look shared then."""
+    """`content.look`, for a caller that keeps the result while it records: the memory must not look shared then."""
     if x._cell is None and x._nd.size >= get_lazy_from():
         cell_of(x)
-    return bind.look(x)
+    return content.look(x)
 
 
 def pending_view(x, make):
@@ -26,7 +26,7 @@ def pending_view(x, make):
     s = x._cell.storage
     if s.node is None:
         return None
-    nd = x._place.nd if x._place is not None else bind.look(x)
+    nd = x._place.nd if x._place is not None else content.look(x)
     if x._nd is not None:  # too large for a phantom
         return None
     r = make(nd)

@@ -10,7 +10,7 @@ import pytest
 import tnp
 from tests.programs import engine, execute
 from tests.programs.same import same
-from tnp.bind import is_shared
+from tnp.content import is_shared
 
 pytestmark = pytest.mark.usefixtures("recorded")
 

@@ -11,7 +11,7 @@ import pytest
 
 import tnp
 from tests.programs import engine
-from tnp import bind
+from tnp import content
 
 N = 200_000
 
@@ -140,11 +140,11 @@ def allocated(monkeypatch):
     """Elements of the memory that kernels were given for results since the list was cleared."""
     found = []
 
-    def noted(shape, *args, empty=bind.backend.empty):
+    def noted(shape, *args, empty=content.backend.empty):
         found.append(numpy.prod(shape, dtype=int))
         return empty(shape, *args)
 
-    monkeypatch.setattr(bind.backend, "empty", noted)
+    monkeypatch.setattr(content.backend, "empty", noted)
     return found
 
 

@@ -5,10 +5,11 @@ import pytest
 
 import tnp
 from tests.programs.same import same
-from tnp import bind
+from tnp import content
 from tnp.core.cells import Place, Storage
 from tnp.hot import cell_of
 from tnp.lazy.few import FEW, copied
+from tnp.lazy.graph import pending_readers
 
 SESSIONS = {
     "one element broadcast to many": """
@@ -119,9 +120,9 @@ def test_session(session):
 
 def launched(write):
     """Kernels that a write launches."""
-    before = bind.schedule.kernels
+    before = content.schedule.kernels
     write()
-    return bind.schedule.kernels - before
+    return content.schedule.kernels - before
 
 
 @pytest.mark.usefixtures("recorded")
@@ -162,11 +163,11 @@ def test_a_million_elements_that_nobody_reads_are_never_computed():
 def test_few_elements_of_the_destination_need_no_buffer(monkeypatch):
     sizes = []
 
-    def noted(shape, *args, empty=bind.backend.empty):
+    def noted(shape, *args, empty=content.backend.empty):
         sizes.append(tuple(shape))
         return empty(shape, *args)
 
-    monkeypatch.setattr(bind.backend, "empty", noted)
+    monkeypatch.setattr(content.backend, "empty", noted)
     a = tnp.asarray(numpy.arange(5000.0))
     a[1:] = a[1:] - a[7:8] * 2
     assert sizes == []
@@ -179,7 +180,7 @@ def test_readers_that_have_let_go_are_no_readers():
     y = s * b
     s[0] = 2
     c = cell_of(s)
-    assert bind.pending_readers(c.storage) == []
+    assert pending_readers(c.storage) == []
     assert y[0] == 1
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import tnp
 from tests.programs.same import same
-from tnp import bind
+from tnp import content
 from tnp.backends.cpu import threads
 from tnp.lazy import schedule as scheduling
 from tnp.lazy.interrupts import Uninterrupted
@@ -232,11 +232,11 @@ def allocated(monkeypatch):
     """Shapes of the memory that kernels were given for results."""
     found = []
 
-    def noted(shape, *args, empty=bind.backend.empty):
+    def noted(shape, *args, empty=content.backend.empty):
         found.append(tuple(shape))
         return empty(shape, *args)
 
-    monkeypatch.setattr(bind.backend, "empty", noted)
+    monkeypatch.setattr(content.backend, "empty", noted)
     return found
 
 
@@ -276,10 +276,10 @@ def test_nothing_of_that_size_is_allocated(allocated):
     assert a.tolist() == want.tolist() and t.tolist() == kept.tolist()
     tnp.evaluate(a, b, t)
     allocated.clear()
-    kernels = bind.schedule.kernels
+    kernels = content.schedule.kernels
     a[2:] += b[2:] * 3
     a[2:] *= b[2:] - b[2:] * b[2:]
-    assert bind.schedule.kernels == kernels + 2 and allocated == []
+    assert content.schedule.kernels == kernels + 2 and allocated == []
 
 
 @pytest.mark.usefixtures("recorded")
@@ -287,15 +287,15 @@ def test_a_held_value_is_not_computed_before_somebody_reads_it():
     a = tnp.arange(5000.0)
     t = a[2:] * 3
     a[2:] = t
-    kernels = bind.schedule.kernels
+    kernels = content.schedule.kernels
     assert float(t[5]) == 21.0
-    assert bind.schedule.kernels == kernels + 1
+    assert content.schedule.kernels == kernels + 1
     t = a[2:] * 2
     a[2:] = t
-    kernels = bind.schedule.kernels
+    kernels = content.schedule.kernels
     del t
     a[2:] = 0  # nobody is left who would have to be served
-    assert bind.schedule.kernels == kernels
+    assert content.schedule.kernels == kernels
 
 
 @pytest.mark.usefixtures("recorded")
@@ -322,7 +322,7 @@ def test_underflow_that_nobody_asks_for_leaves_nothing_undone(replayed):
     tnp.evaluate(a)
     with compiled_at_once():
         a[1:] = a[1:] * a[1:]
-    assert bind.schedule.flags and replayed == []
+    assert content.schedule.flags and replayed == []
     assert a[1] == 0
 
 
@@ -356,11 +356,11 @@ class compiled_at_once:
     """Kernels are compiled where they are first needed."""
 
     def __enter__(self):
-        self.former = bind.backend.compile_ns
-        bind.backend.compile_ns = 0
+        self.former = content.backend.compile_ns
+        content.backend.compile_ns = 0
 
     def __exit__(self, *exc):
-        bind.backend.compile_ns = self.former
+        content.backend.compile_ns = self.former
 
 
 # ------------------------------------------------------------------------------------------------ threads, interrupts
@@ -394,7 +394,7 @@ def test_threads_share_the_blocks(n, capfd):
 def test_an_interrupt_waits_until_everything_is_written(monkeypatch):
     a = tnp.arange(50_000.0)
     t = a[1:] * 1
-    run, interrupted = bind.backend.run, []
+    run, interrupted = content.backend.run, []
 
     def interrupting(group):
         result = run(group)
@@ -403,7 +403,7 @@ def test_an_interrupt_waits_until_everything_is_written(monkeypatch):
             signal.raise_signal(signal.SIGINT)
         return result
 
-    monkeypatch.setattr(bind.backend, "run", interrupting)
+    monkeypatch.setattr(content.backend, "run", interrupting)
     with pytest.raises(KeyboardInterrupt):
         a[1:] = 1 / (t - 1) + t
     monkeypatch.undo()

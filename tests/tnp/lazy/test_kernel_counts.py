@@ -4,7 +4,7 @@ import numpy
 import pytest
 
 import tnp
-from tnp import bind
+from tnp import content
 
 
 @pytest.fixture
@@ -12,9 +12,9 @@ def kernels():
     """How many kernels a function takes."""
 
     def count(function):
-        before = bind.schedule.kernels
+        before = content.schedule.kernels
         function()
-        return bind.schedule.kernels - before
+        return content.schedule.kernels - before
 
     return count
 

@@ -3,7 +3,7 @@
 import numpy
 
 import tnp as np
-from tnp import bind
+from tnp import content
 from tnp.lazy import lone
 
 
@@ -15,12 +15,12 @@ def softmax(x):
 def stored(function, *args):
     """Arrays of the operands' size that are computed, by kernels that give memory to them."""
     given = []
-    real = bind.schedule.allocate
-    bind.schedule.allocate = lambda node: (given.append(node), real(node))[1]
+    real = content.schedule.allocate
+    content.schedule.allocate = lambda node: (given.append(node), real(node))[1]
     try:
         result = function(*args)
     finally:
-        bind.schedule.allocate = real
+        content.schedule.allocate = real
     return result, [n.prim.name for n in given]
 
 

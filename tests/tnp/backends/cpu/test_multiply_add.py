@@ -12,7 +12,7 @@ from tnp.backends.cpu.engine import CpuBackend
 from tnp.backends.cpu.multiply_add import products
 from tnp.backends.cpu.plan import Plan
 from tnp.backends.cpu.reach import UNIT
-from tnp.bind import PRIMITIVES
+from tnp.core.elementwise import PRIMITIVES
 
 needs_fma = pytest.mark.skipif(not compiler().has_fma, reason="the processor does not multiply and add in one step")
 
