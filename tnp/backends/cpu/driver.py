@@ -135,6 +135,14 @@ def _clear_status(c: Code) -> None:
     c.put(' call void asm sideeffect "fnclex", "~{fpsr},~{dirflag},~{flags}"()')
 
 
+def _begin_anew(c: Code, seen: str, total: str) -> None:
+    """Add the flags `seen` in a part of the work to `total`, so that those of the next part are its own."""
+    with c.when(c.let(f"icmp ne i64 {c.let(f'and i64 {seen}, 63')}, 0")):
+        before = c.let(f"load i64, ptr {total}")
+        c.put(f" store i64 {c.let(f'or i64 {seen}, {before}')}, ptr {total}")
+        _clear_status(c)
+
+
 def _keep_flags() -> str:
     """Remember the flags raised so far: some of NumPy's loops clear them."""
     f = _Function("void", "keep_flags", "ptr %work, ptr %args")
@@ -415,10 +423,7 @@ def _replacing() -> str:
             c.put_slot(start, found, slabs)
             with rows.planes(start, stop) as (begin, count):
                 move(start, begin, count, True)
-        with c.when(c.let(f"icmp ne i64 {c.let(f'and i64 {seen}, 63')}, 0")):
-            before = c.let(f"load i64, ptr {total}")
-            c.put(f" store i64 {c.let(f'or i64 {seen}, {before}')}, ptr {total}")
-            _clear_status(c)
+        _begin_anew(c, seen, total)
     c.put_slot(c.let(f"load i64, ptr {total}"), "%work", SEEN)
     return f.end(f"i64 {c.let('call i64 @finish(ptr %work, ptr %args)')}")
 
@@ -453,10 +458,7 @@ def _guarded() -> str:
                 target = f.offset(c.let(f"load ptr, ptr {array}"), c.let(f"mul i64 {at}, {bytes_}"))
                 source = c.slot("%work", c.let(f"add i64 {k}, {PLACES}"), "ptr")
                 f.call("copy", f"ptr {target}", f"ptr {source}", f"i64 {c.let(f'mul i64 {m}, {bytes_}')}")
-        with c.when(c.let(f"icmp ne i64 {c.let(f'and i64 {seen}, 63')}, 0")):
-            before = c.let(f"load i64, ptr {total}")
-            c.put(f" store i64 {c.let(f'or i64 {seen}, {before}')}, ptr {total}")
-            _clear_status(c)
+        _begin_anew(c, seen, total)
     c.put_slot(c.let(f"load i64, ptr {total}"), "%work", SEEN)
     return f.end(f"i64 {c.let('call i64 @finish(ptr %work, ptr %args)')}")
 

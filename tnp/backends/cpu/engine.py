@@ -153,9 +153,8 @@ class CpuBackend:
         self.fast_math = False
         self.compile_ns = COMPILE_NS
         self._entries: dict[Any, list[_Entry]] = {}
-        # By primitive and identity of the loop's dtypes (kept alive here): what `_emission` says
-        self._emissions: dict[Any, tuple[Any, bool, bool]] = {}
-        self._always: dict[int, tuple[Any, Any]] = {}  # loops that kernels emit, by identity of the dtypes kept here
+        # By identity of the loop's dtypes (kept alive here): whose loop, and what `_emission` says
+        self._emissions: dict[int, tuple[Any, Any, tuple[bool, bool]]] = {}
         self._layouts: dict[Any, Layout] = {}
         self._ready: dict[Any, Ready] = {}  # by signature
         self._waiting: list[Callable[[], object]] = []  # kernels to be compiled in the background
@@ -184,19 +183,11 @@ class CpuBackend:
         return str(memory.stats())
 
     def fusible(self, prim: Primitive, in_dtypes: tuple[Any, ...], operand: np.ndarray[Any, Any]) -> bool:
-        known = self._always.get(id(in_dtypes))
-        if known is not None and known[0] is prim and known[1] is in_dtypes:
-            return True
         if not isinstance(prim, Elementwise) or prim.ufunc is None:
             return True
         is_emitted, is_impossible = self._emission(prim, in_dtypes)
-        if is_emitted:
-            if len(self._always) >= MOST_KERNELS:
-                self._always = {}
-            self._always[id(in_dtypes)] = prim, in_dtypes
-            return True
-        if is_impossible:
-            return False
+        if is_emitted or is_impossible:
+            return is_emitted
         # NumPy's loops choose their arithmetic by strides: only where they would see what a block is
         if operand.ndim == 0:
             return True
@@ -210,17 +201,19 @@ class CpuBackend:
         inner = min(steps, key=abs) if prim.ufunc.nin == 1 else steps[-1]
         return inner == operand.itemsize
 
-    def _emission(self, prim: Elementwise, in_dtypes: tuple[Any, ...]) -> tuple[bool, bool]:
+    def _emission(self, prim: Any, in_dtypes: tuple[Any, ...]) -> tuple[bool, bool]:
         """Do kernels have instructions of their own for this loop, and is there a dtype that they cannot hold?"""
-        known = self._emissions.get((prim, id(in_dtypes)))
-        if known is None:
-            codes = [code_of(d) for d in in_dtypes]
-            is_emitted = None not in codes and emitted(prim.ufunc.__name__, tuple(codes)) is not None  # type: ignore
-            known = in_dtypes, is_emitted, None in codes
+        known = self._emissions.get(id(in_dtypes))
+        if known is None or known[0] is not prim or known[1] is not in_dtypes:
+            codes = tuple([code_of(d) for d in in_dtypes])
+            name = prim.name if prim.ufunc is None else prim.ufunc.__name__
+            is_impossible = None in codes
+            is_emitted = not is_impossible and emitted(name, codes) is not None  # type: ignore[arg-type]
+            known = prim, in_dtypes, (is_emitted, is_impossible)
             if len(self._emissions) >= MOST_KERNELS:
                 self._emissions = {}
-            self._emissions[prim, id(in_dtypes)] = known
-        return known[1:]
+            self._emissions[id(in_dtypes)] = known
+        return known[2]
 
     def run(self, group: Group) -> int:
         key = signature(group)
@@ -361,7 +354,7 @@ class CpuBackend:
             return None, None
         entry = self._strided_entry(group, operands, walk)
         if entry.emitted is None:
-            entry.emitted = all(map(_is_emitted, group.steps))
+            entry.emitted = all([s.prim is cast_p or self._emission(s.prim, s.in_dtypes)[0] for s in group.steps])
         if not entry.emitted:
             return None, None
         kernel = self.kernel(entry, group, operands, walk, walk.rows * walk.columns, _NOWHERE)
@@ -457,10 +450,12 @@ class CpuBackend:
             code = None if kernel else compiler().compile(program.text, program.names, pays)
             if code is not None:
                 # no lock: whoever meets a new structure meanwhile would wait for the compiler
-                kernel = entry.kernels.setdefault(order.key, Kernel(program, code))
-                self.stats.kernels.append(kernel.counts)
-                self.stats.from_disk += code.from_disk
-                self.stats.compiled += not code.from_disk
+                made = Kernel(program, code)
+                kernel = entry.kernels.setdefault(order.key, made)
+                if kernel is made:
+                    self.stats.kernels.append(kernel.counts)
+                    self.stats.from_disk += code.from_disk
+                    self.stats.compiled += not code.from_disk
             elif not pays:
                 common_functions()  # nobody waits for them here; the kernel that pays would
         except (Unplannable, RuntimeError, ImportError):  # RuntimeError: LLVM's; ImportError: no llvmlite
@@ -493,16 +488,6 @@ def _is_copy(group: Group) -> bool:
     if type(a) is not np.ndarray or a.shape != out.shape or not a.dtype == group.steps[0].dtype == out.dtype:
         return False
     return bool(a.flags.c_contiguous and out.flags.c_contiguous and a.size)
-
-
-def _is_emitted(step: Step) -> bool:
-    """Does a kernel do this step itself, whatever its operands are like?"""
-    prim = step.prim
-    if prim is cast_p:
-        return True
-    codes = tuple(map(code_of, step.in_dtypes))
-    name = prim.name if prim.ufunc is None else prim.ufunc.__name__  # type: ignore
-    return None not in codes and emitted(name, codes) is not None  # type: ignore
 
 
 def _fast_steps(steps: list[Step]) -> list[bool]:

@@ -17,7 +17,7 @@ from tnp.backends.cpu.engine import CpuBackend
 from tnp.backends.cpu.operations import EMITTERS
 from tnp.core.primitive import Reduction
 
-from .groups import DTYPES, cast_step, check, hostile, step, where_step
+from .groups import DTYPES, cast_step, check, compiling, hostile, step, where_step
 from .test_emit import UFUNCS, operands_of, signatures
 
 SIZE = 133  # several vectors and a remainder
@@ -121,8 +121,7 @@ def compile_for(cpu: str) -> None:
 
 def main() -> None:
     record(int(sys.argv[1]))
-    engine = CpuBackend(stress=True)
-    engine.compile_ns = 0
+    engine = compiling(stress=True)
     run_elementwise(engine)
     run_rows(engine)
     run_reductions(engine)

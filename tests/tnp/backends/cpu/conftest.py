@@ -2,12 +2,9 @@
 
 import pytest
 
-from tnp.backends.cpu.engine import CpuBackend
+from .groups import compiling
 
 
 @pytest.fixture(scope="module")
 def engine():
-    """A backend that compiles at first sight."""
-    backend = CpuBackend(stress=False)
-    backend.compile_ns = 0
-    return backend
+    return compiling()

@@ -15,6 +15,13 @@ DTYPES = [np.dtype(c) for c in "?bBhHiIqQefdFD"]
 SIZES = (1, 2, 3, 7, 8, 63, 64, 65, 1023, 1024, 1025, 2500)
 
 
+def compiling(stress: bool = False) -> CpuBackend:
+    """A backend that compiles at first sight."""
+    backend = CpuBackend(stress=stress)
+    backend.compile_ns = 0
+    return backend
+
+
 @cache
 def primitive(ufunc: np.ufunc) -> Elementwise:
     return Elementwise(name=ufunc.__name__, impl=ufunc, ufunc=ufunc)

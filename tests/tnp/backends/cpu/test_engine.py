@@ -9,15 +9,9 @@ from tnp.backends.base import DIVIDE, FAST, INVALID, OVERFLOW, UNDERFLOW, Group
 from tnp.backends.cpu import vector_math
 from tnp.backends.cpu.engine import CpuBackend
 
-from .groups import cast_step, check, hostile, laid_out, numpy_result, same_bits, step, where_step
+from .groups import cast_step, check, compiling, hostile, laid_out, numpy_result, same_bits, step, where_step
 
 D = np.dtype("f8")
-
-
-def compiling(stress=False):
-    backend = CpuBackend(stress=stress)
-    backend.compile_ns = 0
-    return backend
 
 
 @pytest.fixture(scope="module", params=["plain", "stress"])

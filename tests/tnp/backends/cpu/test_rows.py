@@ -4,19 +4,12 @@ import numpy as np
 import pytest
 
 from tnp.backends.base import Group
-from tnp.backends.cpu.engine import CpuBackend
 from tnp.backends.cpu.layout import layout_of
 from tnp.backends.cpu.reach import ROW, UNIT
 
-from .groups import cast_step, check, hostile, laid_out, step, where_step
+from .groups import cast_step, check, compiling, hostile, laid_out, step, where_step
 
 DOUBLE = np.dtype("f8")
-
-
-def compiling(stress=False):
-    backend = CpuBackend(stress=stress)
-    backend.compile_ns = 0
-    return backend
 
 
 @pytest.fixture(scope="module", params=["plain", "stress"])
