@@ -251,6 +251,16 @@ cdef class Method:  # a method of the array: NumPy's `raw` on small arrays, othe
         return getattr, (ndarray, self.__name__)
 
 
+cdef object held(PyObject *self, PyObject **stack, Py_ssize_t n):
+    """NumPy's method on its array ``stack[0]``: other threads may give the program's array new content meanwhile."""
+    cdef PyObject *nd = stack[0]
+    Py_INCREF(nd)
+    try:
+        return PyObject_Vectorcall((<Method>self).function, stack, n, NULL)
+    finally:
+        Py_DECREF(nd)
+
+
 cdef object call_method(PyObject *self, PyObject **args, size_t nargsf, PyObject *kwnames):
     cdef Py_ssize_t n = given(nargsf)
     cdef PyObject *nd
@@ -259,17 +269,21 @@ cdef object call_method(PyObject *self, PyObject **args, size_t nargsf, PyObject
         if (<Method>self).short != NULL and kwnames == NULL and lazy_from > 0:
             nd = memory(args[0], UNREADABLE)
             if nd != NULL:
-                r = (<Method>self).short(nd, args + 1, n - 1)
+                Py_INCREF(nd)
+                try:
+                    r = (<Method>self).short(nd, args + 1, n - 1)
+                finally:
+                    Py_DECREF(nd)
                 if r is not UNTAKEN:
                     return as_result(r, args, 1)
         if n == 1 and kwnames == NULL:
             nd = memory(args[0], BUSY) if not (<Method>self).reads else readable(args[0])
             if nd != NULL:
-                r = PyObject_Vectorcall((<Method>self).function, &nd, 1, NULL)
+                r = held(self, &nd, 1)
                 return r if (<Method>self).bare else as_result(r, args, 1)
         elif (<Method>self).casts and n == 2 and kwnames == NULL and is_cast_now(args):
             pair[0], pair[1] = <PyObject *>(<ndarray>args[0])._nd, args[1]
-            return as_result(PyObject_Vectorcall((<Method>self).function, pair, 2, NULL), args, 1)
+            return as_result(held(self, pair, 2), args, 1)
         else:
             r = through((<Method>self).function, args, n, kwnames)
             if r is not UNTAKEN:

@@ -106,8 +106,11 @@ cdef inline bint number(PyObject *x, int t, char *at) noexcept:
 
 
 cdef object run(Loops loops, PyObject *like, char *first, cnp.npy_intp first_step, char *second,
-                cnp.npy_intp second_step, PyObject *out):
-    """A fresh array with the loop's result, or `out` filled with it; None if a flag was raised."""
+                cnp.npy_intp second_step, PyObject *out, PyObject *other):
+    """A fresh array with the loop's result, or `out` filled with it; None if a flag was raised.
+
+    `like` is NumPy's array of an operand, `other` that of the second, or `like` again.
+    """
     cdef int t = tnp_type_num(like), i
     cdef cnp.npy_intp n = 1
     cdef cnp.npy_intp steps[3]
@@ -127,7 +130,11 @@ cdef object run(Loops loops, PyObject *like, char *first, cnp.npy_intp first_ste
     if n <= LOOPED:
         loops.loop[t](places, &n, steps, loops.data[t])
     else:
+        Py_INCREF(like)  # other threads may give the program's arrays new content meanwhile
+        Py_INCREF(other)
         tnp_run_free(loops.loop[t], places, &n, steps, loops.data[t])
+        Py_DECREF(like)
+        Py_DECREF(other)
     if tnp_flagged():
         return None  # NumPy does it again, and warns
     if out == NULL:
@@ -155,13 +162,13 @@ cdef object pair(Loops loops, PyObject *a, PyObject *b, PyObject *out):
             y = there(b, UNREADABLE)
             if y == NULL or not tnp_straight(y) or tnp_descr(x) != tnp_descr(y) or not alike(x, y):
                 return None
-            return run(loops, x, tnp_data(x), step(x), tnp_data(y), step(y), out)
+            return run(loops, x, tnp_data(x), step(x), tnp_data(y), step(y), out, y)
         if number(b, tnp_type_num(x), <char *>value):
-            return run(loops, x, tnp_data(x), step(x), <char *>value, 0, out)
+            return run(loops, x, tnp_data(x), step(x), <char *>value, 0, out, x)
     elif Py_TYPE(<object>b) == ARRAY:
         y = operand(loops, b, out != NULL)
         if y != NULL and (out == NULL or takes(loops, y, out)) and number(a, tnp_type_num(y), <char *>value):
-            return run(loops, y, <char *>value, 0, tnp_data(y), step(y), out)
+            return run(loops, y, <char *>value, 0, tnp_data(y), step(y), out, y)
     return None
 
 
@@ -173,7 +180,7 @@ cdef object single(Loops loops, PyObject *a, PyObject *out):
     x = operand(loops, a, out != NULL)
     if x == NULL or (out != NULL and not takes(loops, x, out)):
         return None
-    return run(loops, x, tnp_data(x), step(x), NULL, 0, out)
+    return run(loops, x, tnp_data(x), step(x), NULL, 0, out, x)
 
 
 cdef PyNumberMethods numbers  # the slots as tnp/hot.py has them

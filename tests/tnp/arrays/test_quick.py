@@ -2,12 +2,16 @@
 
 import gc
 import operator
+import sys
+import threading
+import time
 import warnings
 
 import numpy
 import pytest
 
 import tnp
+import tnp.core.native
 
 KEYS = [
     0, -1, (0,), (1, 2), (1, 2, 3), slice(1, None), slice(5, 2), slice(None, None, -1), (slice(None), 0), None,
@@ -255,7 +259,7 @@ def test_functions_of_one_name_are_not_one_function():
     tried = 0
     for theirs, ours in spaces:
         for name in set(dir(theirs)) & set(dir(numpy)):
-            if getattr(theirs, name) is getattr(numpy, name) or not callable(getattr(theirs, name)):
+            if name == "test" or getattr(theirs, name) is getattr(numpy, name) or not callable(getattr(theirs, name)):
                 continue
             for x in (numpy.arange(1.0, 5.0), numpy.array(["a", "b"]), 3):
                 try:
@@ -303,3 +307,34 @@ def test_operations_that_run_alone_warn_where_the_program_is():
         with pytest.warns(RuntimeWarning, match="invalid value encountered in divide") as caught:
             tnp.evaluate(x / x)
         assert [w.filename for w in caught] == [__file__]
+
+
+@pytest.mark.skipif(not tnp.core.native.COMPILED, reason="the short way is compiled")
+@pytest.mark.parametrize("lazy_from", [10_000, 200_000])  # by habit, or always
+@pytest.mark.parametrize(
+    "operation", ["x + y", "y - x", "x * 2", "tnp.evaluate(-x)", "x.sum()", "x.copy()", "x.astype('f4')"]
+)
+def test_memory_is_held_while_a_loop_lets_other_threads_run(operation, lazy_from):
+    """One of them may give the array new content meanwhile."""
+    x, y = tnp.ones(100_000), tnp.ones(100_000)
+    code, done = compile(operation, "", "eval"), threading.Event()
+
+    def work():
+        while not done.is_set():
+            eval(code, {"tnp": tnp, "x": x, "y": y})
+
+    thread = threading.Thread(target=work)
+    former, tnp.config.lazy_from = tnp.config.lazy_from, lazy_from
+    for _ in range(9):  # a habit by then
+        eval(code, {"tnp": tnp, "x": x, "y": y})
+    unused = sys.getrefcount(x._nd)
+    thread.start()
+    try:
+        end = time.monotonic() + 20
+        while time.monotonic() < end and sys.getrefcount(x._nd) <= unused:
+            pass
+        assert time.monotonic() < end
+    finally:
+        done.set()
+        thread.join()
+        tnp.config.lazy_from = former

@@ -75,19 +75,20 @@ def _ns(node: Node) -> float:
     return 0.8 if node.ufunc in (np.divide, np.sqrt, np.reciprocal) else 0.01 * size_of(node.code)
 
 
-def chunks_of(kernel: Kernel, rows: int, columns: int, stress: bool, unit: int = 1) -> list[Chunk]:
+def chunks_of(kernel: Kernel, rows: int, columns: int, stress: bool, unit: int = 0) -> list[Chunk]:
     """Pieces for the threads, of about equal size: first and last row, first and last column.
 
     Parameters
     ----------
     unit : int
-        Whole rows, and as many at least; 1: rows may be cut where there are few.
+        Rows that stay whole and together; 0: where there are few rows, they are cut.
     """
     size, ns = rows * columns, kernel.ns
     if not stress and ns * size <= threads.WORTH_NS:
         return [(0, rows, 0, columns)]
     step = ALIGNMENT if stress else max(1, -(-size // threads.pieces(ns * size, threads.num_threads())))
-    if unit > 1 or (rows > 1 and (stress or rows >= 4 * threads.num_threads())):
+    if unit or (rows > 1 and (stress or rows >= 4 * threads.num_threads())):
+        unit = max(1, unit)
         some = max(1, step // (columns * unit)) * unit
         return [(r, min(rows, r + some), 0, columns) for r in range(0, rows, some)]
     step = -(-step // ALIGNMENT) * ALIGNMENT

@@ -4,21 +4,15 @@ import numpy as np
 import pytest
 
 from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group, is_flat, part
-from tnp.backends.cpu import guard, memory, windows
+from tnp.backends.cpu import guard, memory, threads, windows
 from tnp.backends.cpu.engine import CpuBackend
 from tnp.backends.reference import ReferenceBackend
 
-from .groups import numpy_result, same_bits, step
+from .groups import compiling, numpy_result, same_bits, step
 
 ALL = DIVIDE | OVERFLOW | UNDERFLOW | INVALID
 DIVISION = [step(np.divide, (~0, ~1), "dd")]
 LONG = [step(np.divide, (~0, ~1), "dd"), step(np.exp, (0,), "d"), step(np.add, (1, ~2), "dd")]
-
-
-def compiling(stress):
-    backend = CpuBackend(stress=stress)
-    backend.compile_ns = 0
-    return backend
 
 
 @pytest.fixture(scope="module", params=["plain", "stress", "cold", "reference"])
@@ -161,6 +155,35 @@ def test_windows_go_through_memory_of_a_few_planes(monkeypatch, window, where, s
     for start, stop in group.undone:
         engine.run(part(group, start, stop, False))
     np.testing.assert_array_equal(place, expected)
+
+
+@pytest.fixture
+def two_threads():
+    former = threads.set_num_threads(2)
+    yield
+    threads.set_num_threads(former)
+
+
+@pytest.mark.parametrize("stress", [False, True])
+@pytest.mark.parametrize("watched", [0, ALL])
+@pytest.mark.parametrize(("rows", "columns"), [(2, 60_000), (3, 40_000), (7, 30_000), (40, 9000), (300, 500)])
+def test_no_two_threads_replace_the_same_rows(two_threads, rows, columns, watched, stress):
+    """Each row is replaced once, however few and long they are."""
+    engine = compiling(stress)
+    wide = np.arange((rows + 2) * (columns + 2), dtype="d").reshape(rows + 2, -1)
+    steps = [
+        step(np.divide, (~0, ~1), "dd"),
+        step(np.sqrt, (0,), "d"),
+        step(np.divide, (1, ~1), "dd"),
+        step(np.add, (2, ~0), "dd"),
+    ]
+    for _ in range(3):  # the second time by what is remembered
+        place = wide[1:-1, 1:-1]
+        expected = wide.copy()
+        np.add(np.sqrt(place / 3.0) / 3.0, place, out=expected[1:-1, 1:-1])
+        assert engine.run(Group(steps, [place, np.float64(3)], [(3, place)], place.shape, watched)) == 0
+        np.testing.assert_array_equal(wide, expected)
+    assert engine.stats.interpreted == 0
 
 
 def test_parts_of_a_group():
