@@ -352,9 +352,10 @@ def _strided() -> str:
     return f.end(f"i64 {c.let('call i64 @finish(ptr %work, ptr %args)')}")
 
 
-# Slots of a report: flags to watch, and pairs of leaf and output; after these, how many slabs raised such flags and
-# the first row of each
-WATCHED, PAIR_COUNT, PAIRS = 0, 1, 2
+# Slots of a report: flags to watch, memory for the copies (each at a multiple of COPY_ALIGNED bytes, with as many to
+# spare), and pairs of leaf and output; after these, how many slabs raised such flags and the first row of each
+WATCHED, COPIES, PAIR_COUNT, PAIRS = 0, 1, 2, 3
+COPY_ALIGNED = 64
 
 
 def _replacing() -> str:
@@ -369,9 +370,9 @@ def _replacing() -> str:
     watched, pairs = c.slot("%report", WATCHED), c.slot("%report", PAIR_COUNT)
     with c.each(f.number(OPERANDS)) as k:
         c.put_slot(rows.step(k), steps, k)
-    # One after another: the copies of the pairs, at multiples of 64 bytes
+    memory = c.slot("%report", COPIES, "ptr")  # one after another: the copies of the pairs
     all_bytes = c.let("alloca i64")
-    c.put(f" store i64 64, ptr {all_bytes}")
+    c.put(f" store i64 0, ptr {all_bytes}")
     copies = c.let(f"alloca i64, i64 {pairs}")
 
     def pair(p: str, which: int) -> str:
@@ -384,9 +385,8 @@ def _replacing() -> str:
         before = c.let(f"load i64, ptr {all_bytes}")
         c.put_slot(before, copies, p)
         size = c.let(f"mul i64 {row_bytes}, %slab")
-        size = c.let(f"and i64 {c.let(f'add i64 {size}, 127')}, -64")
+        size = c.let(f"and i64 {c.let(f'add i64 {size}, {2 * COPY_ALIGNED - 1}')}, -{COPY_ALIGNED}")
         c.put(f" store i64 {c.let(f'add i64 {before}, {size}')}, ptr {all_bytes}")
-    memory = c.let(f"alloca i8, i64 {c.let(f'load i64, ptr {all_bytes}')}, align 64")
     found = c.slot_at("%report", c.let(f"add i64 {c.let(f'mul i64 {pairs}, 2')}, {PAIRS}"))
 
     def move(start: str, begin: str, count: str, back: bool) -> None:

@@ -68,6 +68,7 @@ class Program:
         if self.strided:
             self.width = min(self.width, lanes)
         self.text, self.names = self._segments(register_bytes)
+        self.strided = self.strided and bool(self.names)  # else there is nothing to do
         self.blocked = bool(self.loops) or self.segments > 1 or bool(moved)
 
     @property

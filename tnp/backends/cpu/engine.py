@@ -360,6 +360,8 @@ class CpuBackend:
         kernel = self.kernel(entry, group, operands, walk, walk.rows * walk.columns, _NOWHERE)
         if kernel is None:
             return None, entry
+        if slabs is not None and not kernel.strided:
+            return None, None
         if slabs is None:
             ready = Ready(kernel, walk.packed, chunks_of(kernel, walk.rows, walk.columns, self.stress))
         else:

@@ -42,13 +42,15 @@ class Kernel:
         What an element takes, roughly.
     blocked : bool
         It reads in blocks: results may replace only what it was compiled for.
+    strided : bool
+        It goes from row to row itself.
     """
 
-    __slots__ = ("blocked", "code", "counts", "ns", "run", "slots", "slots_at")
+    __slots__ = ("blocked", "code", "counts", "ns", "run", "slots", "slots_at", "strided")
 
     def __init__(self, program: Program, code: Compiled) -> None:
         plan = program.plan
-        self.code, self.blocked = code, program.blocked
+        self.code, self.blocked, self.strided = code, program.blocked, program.strided
         self.slots = program.slots(ChainMap(code.addresses, common_functions()))
         self.slots_at: int = self.slots.buffer_info()[0]
         self.run: Call = common("strided" if program.strided else "run")

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group
+from tnp.backends.cpu.driver import COPIES, COPY_ALIGNED
 from tnp.backends.cpu.kernel import Kernel, Ready, chunks_of, common, launch
 from tnp.backends.cpu.layout import Layout
 from tnp.core.native import address
 
 SLAB = 4096  # elements: the copies stay in the nearest cache
-LARGEST = 1 << 16  # elements of a plane; the copies are on the stack
+LARGEST = 1 << 16  # elements of a plane
 _STATUS_BITS = ((INVALID, 1), (DIVIDE, 4), (OVERFLOW, 8), (UNDERFLOW, 16))
 
 
@@ -47,10 +48,14 @@ class InPlace(Ready):
         """Compute the outputs; says in ``group.undone`` which elements are left as they were."""
         slab, columns, replacing = self.slab, self.chunks[0][3], common("replacing")
         undone: list[tuple[int, int]] = []
-        fixed = [status_bits(group.watched), len(self.pairs) // 2, *self.pairs, 0]
+        fixed = [status_bits(group.watched), 0, len(self.pairs) // 2, *self.pairs, 0]
+        sizes = [slab * columns * group.leaves[k].itemsize for k in self.pairs[::2]]
+        room = COPY_ALIGNED + sum([(n + 2 * COPY_ALIGNED - 1) & -COPY_ALIGNED for n in sizes])
 
         def call(args: bytes, row0: int, row1: int, _column0: int, _column1: int) -> int:
             report = array("q", fixed + [0] * -(-(row1 - row0) // slab))
+            copies = np.empty(room, np.uint8)
+            report[COPIES] = (address(copies) + COPY_ALIGNED - 1) & -COPY_ALIGNED
             status = replacing(args, report.buffer_info()[0], row0, row1, slab)
             at = len(fixed)
             for start in report[at : at + report[at - 1]]:

@@ -1,5 +1,7 @@
 """Groups that replace what they are made from: blocks that raise a watched flag keep their inputs."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from tnp.backends.cpu import guard, memory, threads, windows
 from tnp.backends.cpu.engine import CpuBackend
 from tnp.backends.reference import ReferenceBackend
 
-from .groups import compiling, numpy_result, same_bits, step
+from .groups import cast_step, compiling, numpy_result, same_bits, step
 
 ALL = DIVIDE | OVERFLOW | UNDERFLOW | INVALID
 DIVISION = [step(np.divide, (~0, ~1), "dd")]
@@ -198,3 +200,51 @@ def test_parts_of_a_group():
     assert is_flat(group)
     cut = part(group, 13, 17, True)
     assert cut.shape == (4,) and cut.leaves[0].tolist() == [13, 14, 15, 16] and cut.outputs[0][1].shape == (4,)
+
+
+@pytest.mark.parametrize("itemsize", [8, 16])
+def test_a_small_stack_is_enough_for_large_planes(two_threads, itemsize):
+    """The copies of what is replaced are as large as a plane, and a thread's stack may be small."""
+    engine = compiling()
+    wide = np.ones((12, 65_000), "d" if itemsize == 8 else "D")
+    place = wide[1:-1, 1:-1]
+    steps = [step(np.add, (~0, ~1), (wide.dtype, wide.dtype))]
+    former = threading.stack_size(256 << 10)
+    try:
+        group = Group(steps, [place, wide.dtype.type(2)], [(0, place)], place.shape, ALL)
+        thread = threading.Thread(target=engine.run, args=(group,))
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(former)
+    assert engine.stats.interpreted == 0 and (place == 3).all() and wide[0, 0] == wide[-1, -1] == wide[5, 0] == 1
+
+
+@pytest.mark.parametrize("through", ["", "e"], ids=["alone", "through halves"])
+@pytest.mark.parametrize("dtype", ["e", "f", "d", "h"])
+@pytest.mark.parametrize("columns", [4, 5, 7, 8, 9])
+@pytest.mark.parametrize("stress", [False, True])
+def test_narrow_windows_in_place(dtype, columns, through, stress):
+    """Kernels with halves do not go over short rows themselves."""
+    engine = compiling(stress)
+    wide = np.ones((20, columns + 2), dtype)
+    place = wide[1:-1, 1:-1]
+    steps = [step(np.add, (~0, ~1), (dtype, dtype))]
+    if through:
+        steps = [
+            cast_step(~0, dtype, through),
+            cast_step(0, through, dtype),
+            step(np.add, (1, ~1), (dtype, dtype)),
+        ]
+    for _ in range(3):
+        expected = place + place
+        engine.run(Group(steps, [place, place.copy()], [(len(steps) - 1, place)], place.shape, ALL))
+        np.testing.assert_array_equal(place, expected)
+
+
+@pytest.mark.parametrize("shape", [(6, 16), (3, 5, 8)])
+def test_windows_of_which_nothing_is_stored(backend, shape):
+    """A group may run for its flags alone, and do nothing."""
+    wide = np.ones((*shape[:-1], 40), "D")
+    copy = cast_step(~0, "D", "D")
+    assert backend.run(Group([copy], [wide[..., 3 : 3 + shape[-1]]], [], shape)) == 0
