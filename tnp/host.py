@@ -190,6 +190,7 @@ def _through(r, seen):
         for x in seen:
             if x._nd is not None and base is root(x._nd):
                 y = _as_view(x, r)
+                y._base = r.base
                 y._cell.marked |= SHARED  # that object knows the address: the content must never move
                 return y
         base = getattr(base, "base", None)

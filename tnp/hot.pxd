@@ -1,5 +1,6 @@
 cimport cython
 cimport numpy as cnp
+from tnp.core cimport native
 from tnp.core.cells cimport Cell, Storage
 
 cdef int BUSY
@@ -9,7 +10,7 @@ cdef int SHARED
 cdef object _NDARRAY
 cdef object _FLOAT64, _VOID
 cdef object SLOW, OWNER
-cdef Py_ssize_t lazy_from
+cdef Py_ssize_t lazy_from, ELIDED_FROM
 cdef object slow_binary, slow_reflected, slow_inplace, slow_unary, slow_power, slow_getitem, slow_setitem
 cdef object slow_call, settle, release, slow_method, tell_read, tell_write
 cdef object ADD, SUB, MUL, TRUEDIV, FLOORDIV, MOD, LSHIFT, RSHIFT, AND, OR, XOR, MATMUL, POW
@@ -29,7 +30,6 @@ cdef class ufunc:
     cdef void *vector
     cdef object __weakref__
 
-@cython.locals(n=Py_ssize_t, i=int)
 cdef bint is_small(cnp.ndarray nd)
 @cython.locals(c=Cell)
 cdef bint ready(ndarray x)
@@ -50,6 +50,9 @@ cpdef Cell cell_of(ndarray x)
 cdef bint sole_owner(object base)
 @cython.locals(y=ndarray)
 cpdef ndarray view_of(ndarray x, object r)
+cpdef ndarray base_for(ndarray x)
+@cython.locals(owner=ndarray)
+cpdef ndarray owner_of(ndarray x)
 cpdef _as_view(ndarray x, object r)
 @cython.locals(c=Cell)
 cpdef object quick_view(ndarray x, object raw, tuple args)

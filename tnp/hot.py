@@ -10,7 +10,9 @@ from types import FunctionType
 
 import numpy as _np
 
+from tnp.core import native
 from tnp.core.cells import Cell, Storage
+from tnp.core.layout import ELIDED_FROM
 
 BUSY = 15  # PENDING | READERS | MOVED | TRACED: a write must look first
 UNREADABLE = 13  # PENDING | MOVED | TRACED
@@ -74,10 +76,7 @@ def install_tracing(read, write):
 
 # ------------------------------------------------------------------------------------------------ the fast questions
 def is_small(nd):
-    n = 1
-    for i in range(nd.ndim):
-        n *= nd.shape[i]
-    return n < lazy_from
+    return native.size(nd) < lazy_from and native.nbytes(nd) < ELIDED_FROM
 
 
 def ready(x):
@@ -181,8 +180,27 @@ def view_of(x, r):
     y = new(ndarray)
     y._nd = r
     y._cell = x._cell
-    y._base = x if x._base is None or x._base is OWNER else x._base
+    y._base = base_for(x)
     return y
+
+
+def base_for(x):
+    """The base of views of `x`, which has a cell: bases that are arrays collapse to the one that holds the memory."""
+    if x._base is not None:
+        return x._base if isinstance(x._base, ndarray) else x
+    nd = x._nd
+    if nd is None or nd is x._cell.storage.full or type(nd.base) is not _NDARRAY:
+        return x
+    return owner_of(x)
+
+
+def owner_of(x):
+    """The array that holds the memory of which `x` is a view, where no array of the program's does."""
+    owner = new(ndarray)
+    owner._cell = cell_of(x)
+    owner._nd = owner._cell.storage.full
+    x._base = owner
+    return owner
 
 
 def _as_view(x, r):

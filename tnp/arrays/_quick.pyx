@@ -15,13 +15,14 @@ from tnp.arrays.flags cimport flagsobj, flatiter
 from tnp.core.cells cimport Cell
 from tnp.host cimport HostFunction
 from tnp.lazy.lone cimport runs_now
-from tnp.hot cimport _as_view, lazy_from, ndarray, real, ufunc
+from tnp.hot cimport _as_view, base_for, lazy_from, ndarray, real, ufunc
 
 import numpy as _np
 
 from tnp.core.native import set_type_attribute
 from tnp.host import rewrap, watchers
 from tnp.hot import OWNER
+
 
 cnp.import_array()
 cnp.import_ufunc()
@@ -40,7 +41,6 @@ cdef PyTypeObject *ARRAY = <PyTypeObject *>ndarray
 cdef PyTypeObject *RAW = <PyTypeObject *>_np.ndarray
 cdef PyTypeObject *FLOAT64 = <PyTypeObject *>_np.float64
 cdef PyObject *NONE = <PyObject *>None
-cdef object OWNED = OWNER
 cdef list WATCHERS = watchers
 cdef object UNTAKEN = object()  # the call goes the long way
 
@@ -95,7 +95,7 @@ cdef inline object view(object x, object r):
     y = <ndarray>tnp_make(ARRAY)
     y._nd = r
     y._cell = of._cell
-    y._base = x if of._base is None or of._base is OWNED else of._base
+    y._base = base_for(of)
     return y
 
 

@@ -6,7 +6,7 @@ from tnp.core.cells cimport Cell, Storage
 from tnp.hot cimport ndarray
 
 cdef bint _borrows
-cdef Py_ssize_t _first, _second, _number, LEAST
+cdef Py_ssize_t _first, _second, _number, ELIDED_FROM
 cdef object OWNER
 
 @cython.locals(x=ndarray, y=ndarray)

@@ -11,9 +11,9 @@ import numpy as _np
 from tnp import content, hot
 from tnp.core import layout, native
 from tnp.core.cells import TRACED
+from tnp.core.layout import ELIDED_FROM
 from tnp.hot import OWNER, ndarray, wrap
 
-LEAST = 256 * 1024  # bytes from which NumPy does so
 COMMUTATIVE = frozenset(["add", "mul", "and", "or", "xor"])
 ELIDED = COMMUTATIVE | {"sub", "truediv", "floordiv", "lshift", "rshift"}
 
@@ -86,7 +86,7 @@ def _is_large_and_own(name, a):
     if (a._base is not None and a._base is not OWNER) or (c is not None and c.marked & TRACED):
         return False
     dtype = content.dtype_of(a)
-    if layout.size_of(content.shape_of(a)) * native.itemsize(dtype) < LEAST:
+    if layout.size_of(content.shape_of(a)) * native.itemsize(dtype) < ELIDED_FROM:
         return False
     if dtype.kind not in ("fc" if name == "truediv" else "iufc"):
         return False

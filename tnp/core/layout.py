@@ -9,6 +9,8 @@ import numpy as np
 
 Shape = tuple[int, ...]
 
+ELIDED_FROM = 256 * 1024  # bytes from which NumPy computes over an operand that has no name (tnp/arrays/temporaries.py)
+
 
 def size_of(shape: Shape) -> int:
     """Number of elements."""

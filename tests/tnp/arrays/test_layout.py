@@ -187,3 +187,19 @@ def test_the_last_bits_of_a_product_tell_which_operand_had_no_name(product):
     z = {product}
     saw(z)
     """)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c16", "c8", "g", "i8", "f4"])
+@pytest.mark.parametrize("n", [1000, 10_000, 16_385, 20_000, 33_000, 70_000])
+def test_order_of_sums_over_operands_without_a_name(dtype, n):
+    """NumPy computes over the memory of large ones, and counts bytes; what waits is counted in elements."""
+    shape = (3, n // 3)
+    for np in (numpy, tnp):
+        fortran, c = np.ones(shape, dtype, "F"), np.ones(shape, bool)
+        found = [
+            (c + (fortran[::-1] * 2)).strides, ((fortran[::-1] * 2) + c).strides, (c + fortran * 2).strides,
+            (c * (fortran - 1)).strides, ((fortran - 1) - c).strides, (c - (fortran - 1)).strides,
+        ]  # fmt: skip
+        if np is numpy:
+            expected = found
+    assert found == expected

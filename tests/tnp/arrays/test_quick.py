@@ -338,3 +338,26 @@ def test_memory_is_held_while_a_loop_lets_other_threads_run(operation, lazy_from
         done.set()
         thread.join()
         tnp.config.lazy_from = former
+
+
+@pytest.mark.parametrize("lazy_from", [1, 32768])
+def test_bases_of_views_of_what_numpy_holds(lazy_from):
+    """NumPy's functions return views of arrays that the program never saw, and of objects that hold memory."""
+
+    def run(np):
+        found = []
+        for x in (np.linspace(-2, 3, 65), np.ones(65).reshape(5, 13), np.arange(65.0)):
+            views = [x[1:], x[1:][1:], x.T, x[...], x.ravel()[:3], x.view("i8")]
+            found += [[v.base is x, v.base is None, v.base is x.base, v.base is views[0].base] for v in views]
+        memory = np.arange(200)
+        for x in (
+            np.lib.stride_tricks.as_strided(memory, (199, 2), (8, 8)),
+            np.lib.stride_tricks.as_strided(memory, (199, 2), (8, 8), writeable=False),
+            np.lib.stride_tricks.sliding_window_view(memory, 3),
+            np.broadcast_to(memory, (3, 200)),
+        ):
+            found += [x.base is memory, type(x.base).__name__, x[0].base is x, x[0].base is x.base, x.T.base is x]
+        return found
+
+    with tnp.config(lazy_from=lazy_from):
+        same(run)
