@@ -235,7 +235,7 @@ def resize(self, *new_shape, refcheck=True):
             raise ValueError("cannot resize this array: it does not own its data")
         if refcheck and weakref.getweakrefcount(self):
             _refuse_resize(weakly=True)
-        if refcheck and (sys.getrefcount(self) > RESIZE_COUNT or (cell is not None and not _only_name(cell))):
+        if refcheck and (sys.getrefcount(self) > RESIZE_COUNT or (cell is not None and _holders(cell) > CELL_COUNT)):
             _refuse_resize()
     if size == nd.size and size:
         if shape != nd.shape:
@@ -249,7 +249,7 @@ def resize(self, *new_shape, refcheck=True):
     self._nd, self._cell, self._place, self._base = fresh, None, None, None
 
 
-RESIZE_COUNT = 0
+RESIZE_COUNT = CELL_COUNT = 0
 
 
 def _references(self):
@@ -258,8 +258,11 @@ def _references(self):
 
 
 def calibrate_resize(count):
-    global RESIZE_COUNT
-    RESIZE_COUNT = count
+    """Take `count`, of an array with one name, and find the same for a cell that one array holds."""
+    global RESIZE_COUNT, CELL_COUNT
+    x = ndarray(1)
+    cell = cell_of(x)
+    RESIZE_COUNT, CELL_COUNT = count, _holders(cell)
 
 
 def _refuse_resize(weakly=False):
@@ -270,9 +273,9 @@ def _refuse_resize(weakly=False):
     others.clear()
 
 
-def _only_name(cell):
-    """Does one array alone hold the cell? (Its attribute, the caller's variable and two arguments refer to it.)"""
-    return sys.getrefcount(cell) <= 4
+def _holders(cell):
+    """References to a cell as `resize` sees them: arrays, and its own."""
+    return sys.getrefcount(cell)
 
 
 def setflags(self, write=None, align=None, uic=None):

@@ -203,3 +203,22 @@ def test_order_of_sums_over_operands_without_a_name(dtype, n):
         if np is numpy:
             expected = found
     assert found == expected
+
+
+@pytest.mark.parametrize("n", [3, 5000, 50_000])
+@pytest.mark.parametrize("gone", [False, True])
+@pytest.mark.parametrize(
+    "view",
+    ["x[1:]", "np.lib.stride_tricks.as_strided(x, (2, 2), (1, 1))", "np.lib.stride_tricks.sliding_window_view(x, 2)"],
+)
+def test_what_views_refer_to_is_not_resized(n, view, gone):
+    same(f"""
+        x = np.ones({n})
+        y = {view}
+        {"del y" if gone else ""}
+        try:
+            x.resize({n + 3})
+            saw(x.shape)
+        except ValueError as error:
+            saw(str(error)[:30])
+    """)
