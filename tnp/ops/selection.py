@@ -5,6 +5,7 @@ import numpy as _np
 from tnp import bind, content
 from tnp.core.dtypes import named
 from tnp.core.elementwise import CLIP, PRIMITIVES
+from tnp.core.layout import is_in_c_order
 from tnp.host import native
 from tnp.hot import ndarray
 
@@ -45,8 +46,14 @@ def _clip_method(a, min=None, max=None, out=None, **kwargs):
 
 def _round(a, decimals=0, out=None):
     """`numpy.round` of floats: rint, between a multiplication and a division where decimals are asked for."""
-    if type(a) is not ndarray or out is not None or type(decimals) is not int or content.look(a).dtype.char not in "fd":
+    if type(a) is not ndarray or out is not None or type(decimals) is not int:
         return None
+    form = content.look(a)
+    if form.dtype.char not in "fd":
+        return None
+    if decimals and not form.flags.f_contiguous and not is_in_c_order(form):
+        return None  # then NumPy's result is in C order, however the operand lies
+    form = None
     rint, multiply, divide = (PRIMITIVES[u] for u in (_np.rint, _np.multiply, _np.true_divide))
     if decimals == 0:
         return bind.elementwise(rint, (a,))

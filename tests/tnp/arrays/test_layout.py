@@ -222,3 +222,29 @@ def test_what_views_refer_to_is_not_resized(n, view, gone):
         except ValueError as error:
             saw(str(error)[:30])
     """)
+
+
+@pytest.mark.parametrize("n", [63, 5000, 40_000])
+@pytest.mark.parametrize("function", ["np.log(x[::-1])", "np.log(x)", "x * 3", "x[::-1] // 7"])
+def test_one_pending_array_joined_to_itself(n, function):
+    same(f"""
+        x = np.arange(1.0, {n} + 1)
+        y = {function}
+        saw(np.stack([y, x, y], axis=-1))
+        y = {function}
+        saw(np.vstack([y, y]), np.concatenate([y, y, x]))
+        y = {function}
+        saw(np.concatenate([y, y[::-1]]))
+    """)
+
+
+@pytest.mark.parametrize("decimals", [-1, 0, 1])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("view", ["x", "x[::-1]", "x.T", "x[:, ::-1]", "x[::2]", "x[None]", "x[:, :1]"])
+def test_order_of_what_is_rounded(decimals, order, view):
+    for lazy_from in (1, 32768):
+        with tnp.config(lazy_from=lazy_from):
+            same(f"""
+                x = np.arange(7 * 900.0).reshape(7, 900).copy({order!r})
+                saw(np.round({view}, {decimals}).strides)
+            """)

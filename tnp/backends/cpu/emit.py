@@ -148,7 +148,7 @@ class Program:
         for s in range(self.segments):
             nodes = self.plan.nodes
             mine = [i for i, n in enumerate(nodes) if n.kind in ("emit", "cast") and self.level[i] == s]
-            mine = [i for i in mine if not nodes[i].const or i in self.slot]
+            mine = [i for i in mine if not nodes[i].const or i in self.slot or self._is_for_flags(i)]
             stores = [i for i, when in self.stored_in.items() if when == s]
             if mine or stores:
                 code = self._segment(mine, stores)
@@ -163,6 +163,10 @@ class Program:
                     + "\n".join(code.lines) + "\n}\n"
                 )  # fmt: skip
         return "\n".join([*sorted(declared), *texts]), tuple(names)
+
+    def _is_for_flags(self, i: int) -> bool:
+        """Is the value of nobody's concern, but not what computing it raises?"""
+        return not self.users[i] and i not in self.stored_in
 
     def _segment(self, mine: list[int], stores: list[int]) -> Code:
         """One loop over vectors. Everything is read before anything is stored."""

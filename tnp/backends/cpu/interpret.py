@@ -75,11 +75,14 @@ class Recipe:
 
 
 def run_alone(group: Group) -> int:
-    """A group of one step, straight into its destination; without one for its flags."""
-    (step,), out = group.steps, group.outputs[0][1] if group.outputs else None
+    """A group of one step, straight into its destination, then copied to others; without one for its flags."""
+    (step,), outs = group.steps, [out for _, out in group.outputs]
+    outs.sort(key=lambda out: not (out.dtype == step.dtype and out.flags.c_contiguous))  # as NumPy's own would lie
     flags = Flags()
     with np.errstate(all="call", call=flags):
-        _call(step)(*[group.leaves[~a] for a in step.args], out=out)
+        _call(step)(*[group.leaves[~a] for a in step.args], out=outs[0] if outs else None)
+        for other in outs[1:]:
+            np.copyto(other, outs[0], casting="unsafe")
     return flags.seen
 
 

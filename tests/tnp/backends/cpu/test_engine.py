@@ -252,6 +252,32 @@ def test_a_group_without_outputs_runs_for_its_flags(engine, shape):
         assert engine.run(Group(steps, [np.ones(shape), zeros + 1], [], shape)) == 0
 
 
+@pytest.mark.parametrize("ufunc", [np.log, np.sqrt, np.square], ids=lambda u: u.__name__)
+@pytest.mark.parametrize("shape", [(63,), (5000,), (9, 70)])
+@pytest.mark.parametrize("leaf", ["plain", "backwards"])
+def test_one_step_at_several_places(engine, ufunc, shape, leaf):
+    """Of which some have gaps; NumPy's loops run it where they see strides."""
+    values = np.arange(1.0, np.prod(shape) + 1).reshape(shape)
+    values = values[..., ::-1] if leaf == "backwards" else values
+    wide = np.zeros((*shape, 3))
+    outputs = [(0, wide[..., 0]), (0, np.empty(shape)), (0, wide[..., 2]), (0, np.empty(shape, "f4"))]
+    engine.run(Group([step(ufunc, (~0,), "d")], [values], outputs, shape))
+    for _, out in outputs:
+        np.testing.assert_array_equal(out, ufunc(values).astype(out.dtype))
+    assert not wide[..., 1].any()
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (20, 60), (3, 5, 7)])
+def test_flags_of_what_a_row_shares(engine, shape):
+    """Nothing is stored, and what is computed once a row raises flags all the same."""
+    column = np.zeros((*shape[:-1], 1))
+    column[1] = 1
+    leaf = np.broadcast_to(column, shape)
+    steps = [step(np.divide, (~0, ~1), "dd"), step(np.subtract, (0, 0), "dd")]
+    for outputs in ([], [(1, np.empty(shape))]):
+        assert engine.run(Group(steps, [leaf, np.float64(0)], outputs, shape)) == DIVIDE | INVALID
+
+
 def test_copy_of_the_second_leaf():
     leaves = [np.arange(70.0), -np.arange(70.0)]
     group = Group([cast_step(~1, np.dtype("d"), "d")], leaves, [(0, np.empty(70))], (70,))
