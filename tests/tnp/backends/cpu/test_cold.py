@@ -277,7 +277,7 @@ def test_a_new_structure_does_not_wait_for_the_compiler(monkeypatch):
 
 
 def test_what_all_kernels_call_is_made_ready_before_one_pays(monkeypatch, tmp_path):
-    monkeypatch.setenv("TNP_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(cache, "_chosen", str(tmp_path))  # goes before the environment's
     monkeypatch.setattr(engine, "LOAD_NS", 0)
     made = []
     monkeypatch.setattr(engine, "common_functions", lambda: made.append(1))
