@@ -89,8 +89,8 @@ def is_ref(x):
 def memory_order(refs, ins, shape, iterated):
     """Axes of the result from the slowest to the fastest, None for C order: NumPy's order "K". False: NumPy has to run.
 
-    `ins` are the dtypes of the loop. Unless `iterated`, NumPy takes operands that lie alike and need no cast without
-    its iterator, which orders axes of one element differently.
+    `ins` are the dtypes of the loop. Unless `iterated`, NumPy takes operands that lie alike, aligned, and need no cast
+    without its iterator, which orders axes of one element differently; single elements are cast before.
     """
     plain = True
     for r in refs:
@@ -138,12 +138,14 @@ def _order_by_numpy(refs, ins, shape, iterated):
     for i, r in enumerate(refs):
         if not is_ref(r):
             continue
-        iterated = iterated or ref_dtype(r) != ins[i]
         a = ref_array(r)
         if a is None:
             a = _phantom.phantom(r.node.shape, r.node.dtype, r.node.order)
             if a is None:
                 return False
+        elif not a.flags.aligned and a.ndim:
+            iterated = True
+        iterated = iterated or (ref_dtype(r) != ins[i] and a.ndim > 0)
         arrays.append(a)
     if all([layout.is_in_c_order(a) for a in arrays]):
         return None

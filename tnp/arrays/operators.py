@@ -59,7 +59,7 @@ def binary(op, a, b):
 
 def reflected(op, a, b):
     """``b op a`` where `a` is a tnp array, and `b` did not know what to do."""
-    if type(b) is complex and op.name == "mul" and temporaries.is_over(a, native.references(a)):
+    if temporaries.is_over(op, a, b, native.references(a)):
         return inplace(op, a, b)
     if op.prim is not None:
         r = bind.elementwise(op.prim, (b, a))
@@ -84,8 +84,19 @@ def inplace(op, a, b):
     return a if r is nd else rewrap(r, seen)
 
 
+def over_itself(prim, a):
+    """The operation on `a` alone, over its memory."""
+    if writes.into(prim, (a,), a) is None:
+        writable(a)
+        nd = unwrap(a, [])
+        prim.ufunc(nd, out=nd)
+    return a
+
+
 def unary(op, a):
     if op.prim is not None:
+        if temporaries.is_over_only(op.name, a, native.references(a)):
+            return over_itself(op.prim, a)
         r = bind.elementwise(op.prim, (a,))
         if r is not None:
             return r
@@ -111,6 +122,8 @@ def power(a, b):
     if prim is None:
         r = _product(a, b) if content.is_fast() and type(b) in (int, float) and b in (3, 4) else None
         return binary(op, a, b) if r is None else r
+    if temporaries.is_over_only("pow", a, native.references(a)):
+        return over_itself(prim, a)
     r = bind.elementwise(prim, (a,))
     if r is not None:
         return r

@@ -21,6 +21,7 @@ _MANY = 1 << 30  # every operand then looks unnamed, while references are counte
 _counting: list[tuple[int, int]] | None = None
 _first = _second = _MANY  # references to a first and a second operand that nothing names, as `binary` sees them
 _number = _MANY  # the same for the array after a number, as `reflected` sees it
+_only = _MANY  # the same for the operand of `unary`
 _borrows = sys.version_info >= (3, 14)  # operands on the evaluation stack are not counted there
 
 
@@ -34,8 +35,11 @@ def over(op, a, b, first, second):
     if _counting is not None:
         _counting.append((first, second))
         return None
-    if _borrows or not op.elided or type(a) is not ndarray or type(b) is not ndarray:
+    if _borrows or not op.elided or type(a) is not ndarray:
         return None
+    if type(b) is not ndarray:
+        is_over = first <= _first and _lies_apart(a) and _is_number(b, a) and _is_large_and_own(op.name, a)
+        return a if is_over else None
     x = a
     y = b
     if (x._base is not None and x._base is not OWNER) and (y._base is not None and y._base is not OWNER):
@@ -62,14 +66,46 @@ def _in_c_order(x):
     return native.is_contiguous(nd) or layout.is_in_c_order(nd)
 
 
-def is_over(a, count):
-    """Does NumPy compute ``number * a`` over the memory of `a`, an array of complex numbers?"""
+def is_over_only(name, a, count):
+    """Does NumPy compute ``-a``, ``+a``, ``abs(a)``, ``~a`` or a short power over the memory of `a`, and does that show?"""
+    if count > _only:
+        return False
+    if _counting is not None:
+        _counting.append((count, count))
+        return False
+    if _borrows or type(a) is not ndarray or not _lies_apart(a):
+        return False
+    return (name != "abs" or content.dtype_of(a).kind != "c") and _is_large_and_own(name, a)
+
+
+def _lies_apart(a):
+    """Does `a` lie otherwise than a new result, which takes its order, would? In dimensions of one element it may."""
+    if 1 not in content.shape_of(a):
+        return False
+    s = content.pending_whole(a)
+    return s.node.order is not None if s is not None else not _in_c_order(a)
+
+
+def _is_number(b, a):
+    if isinstance(b, (int, float, complex)):
+        b = type(b)
+    elif not isinstance(b, _np.generic):
+        return False
+    return _np.can_cast(b, content.dtype_of(a), "safe")
+
+
+def is_over(op, a, b, count):
+    """Does NumPy compute ``number * a``, or another sum or product, over the memory of `a`, and does that show?"""
     if count > _number:
         return False
     if _counting is not None:
         _counting.append((count, count))
         return False
-    return not _borrows and type(a) is ndarray and content.dtype_of(a).kind == "c" and _is_large_and_own("mul", a)
+    if _borrows or not op.commutes or type(a) is not ndarray or not _is_number(b, a):
+        return False
+    if not _lies_apart(a) and (type(b) is not complex or op.name != "mul"):
+        return False
+    return _is_large_and_own(op.name, a)
 
 
 def _fits(name, a, b):
@@ -98,13 +134,14 @@ def _is_large_and_own(name, a):
 
 def calibrate():
     """Count the references to operands that nothing names, in an operator's call."""
-    global _counting, _first, _second, _number
+    global _counting, _first, _second, _number, _only
     former = hot.get_lazy_from()
     hot.set_lazy_from(0)
     _counting = []
     wrap(_np.zeros(2)) + wrap(_np.zeros(2))
     1j * wrap(_np.zeros(2))
-    operands, number = _counting
+    -wrap(_np.zeros(2))
+    operands, number, only = _counting
     _first, _second = operands
-    _number, _counting = number[0], None
+    _number, _only, _counting = number[0], only[0], None
     hot.set_lazy_from(former)

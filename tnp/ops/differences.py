@@ -25,12 +25,12 @@ def _diff(a, n=1, axis=-1, prepend=_ABSENT, append=_ABSENT):
         # (strides along an axis of one element depend on how NumPy came by them)
         if n > 0 and -ndim <= axis < ndim and (nd.flags.c_contiguous or nd.shape[axis] > n + 1):
             r = a
-            for _ in range(n):
-                r = _difference(r, axis % ndim)
-                if r is None:
-                    break
-            else:
-                return r
+            for done in range(n):
+                shorter = _difference(r, axis % ndim)
+                if shorter is None:  # what is recorded will warn: only the rest is left to NumPy
+                    return run(_np.diff, (r, n - done, axis), {})
+                r = shorter
+            return r
     return run(_np.diff, (a, n, axis, prepend, append), {})
 
 

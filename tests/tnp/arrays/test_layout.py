@@ -162,6 +162,25 @@ def test_a_result_over_an_unnamed_operand_has_its_order():
         same(text.format(n=n))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16", "i4", "i8"])
+@pytest.mark.parametrize("times", [1, 5])  # at last the operations run at once
+def test_axes_of_one_element_lie_as_in_an_operand_without_a_name(dtype, times):
+    """`p()` is large and in an order that no new result would have, if NumPy's iterator made it."""
+    text = f"""
+    a = np.array(np.full((257, 299), 3, dtype={dtype!r}, order='F'), ndmin=3)
+    two = np.array(2.0 if a.dtype.kind in 'fc' else 2)
+    p = lambda: a * two
+    for _ in range({times}):
+        saw([r.strides for r in (p(), -p(), +p(), abs(p()), p() ** 2, p() ** 0.5, p() ** 3, p() ** -1.0, np.sin(p()))])
+        saw([r.strides for r in (p() + 1, p() + 1.0, p() + True, p() + np.float32(1), p() - 1.0, 1.0 - p(), 1.0 + p())])
+        saw([r.strides for r in (p() / 2, p() * 2, 2 * p(), 1j * p(), p() * 1j, 1 + p(), True + p())])
+        if a.dtype.kind == 'i': saw([r.strides for r in (~p(), p() << 1, p() & 1, 1 | p(), p() // 2, p() % 2)])
+        t = p()
+        saw([r.strides for r in (-t, t + 1, t[...] + 1, -t[...], (-t).T, t * np.full((1, 257, 299), 2.0, order='F'))])
+    """
+    same(text)
+
+
 UNNAMED = {
     "second": "a * (b + 0)",
     "first": "(b + 0) * a",

@@ -105,7 +105,7 @@ TOPICS = {
         np.diff(x), np.diff(x, 2), np.diff(x, axis=0), np.diff(x, 0), np.diff(x, -1), np.diff(x, 1, 7)
         np.diff(x, 40)
         np.diff(x, prepend=0), np.diff(x, append=x[..., :1]), np.ediff1d(x), np.ediff1d(x, 5, 6)
-        np.diff(x, n=3, axis=-1)
+        np.diff(x, n=3, axis=-1), np.diff(x.ravel()[:4] / 0, 3), np.diff(x.ravel()[:4] / 0, 4), np.diff(x / 0, 2, 0)
         np.gradient(x), np.trapezoid(x), np.cross(x, x), np.outer(x, x), np.subtract.outer(x, x), np.diff(x, 1.5)
         np.add.outer(x[(..., *(None,) * 40)], x[(..., *(None,) * 40)])
         """,
