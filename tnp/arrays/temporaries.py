@@ -67,7 +67,7 @@ def _in_c_order(x):
 
 
 def is_over_only(name, a, count):
-    """Does NumPy compute ``-a``, ``+a``, ``abs(a)``, ``~a`` or a short power over the memory of `a`, and does that show?"""
+    """Does NumPy compute ``-a``, ``+a``, ``abs(a)``, ``~a`` or a short power over the memory of `a`, visibly?"""
     if count > _only:
         return False
     if _counting is not None:
