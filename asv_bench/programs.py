@@ -5,6 +5,7 @@ how many times as fast as NumPy, on a CPU with AVX-512 and on one with AVX2 only
 element stands with it, for the least time that it can take (see `floors`).
 """
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -178,7 +179,7 @@ OPERATIONS: dict[str, tuple[str, int, Callable[..., Any]]] = {
     "x.copy() float64": ("f8", 1, lambda np, x: x.copy()),
     "x[::-1] + y float64": ("f8", 2, lambda np, x, y: x[::-1] + y),
     "x[x > 5] float64": ("f8", 1, lambda np, x: x[x > 5.0]),
-    "x += y float64": ("f8", 2, lambda np, x, y: x.__iadd__(y)),
+    "x += y float64": ("f8", 2, lambda np, x, y: operator.iadd(x, y)),
     "clip(x, 2, 7) float64": ("f8", 1, lambda np, x: np.clip(x, 2.0, 7.0)),
     "concatenate((x, y))": ("f8", 2, lambda np, x, y: np.concatenate((x, y))),
 }

@@ -60,7 +60,7 @@ def elementwise(prim, args, target=None):
 
 def record_elementwise(prim, args, target=None):
     """`elementwise`, without telling any interpreter."""
-    point = point_of(args)
+    point = point_of(args, content.lone_below if target is None else 4 * content.lone_below)
     site = 0 if point is None else lone.site(point)
     if site and lone.is_lone(site):
         return None
@@ -105,7 +105,7 @@ def select(c, x, y, target=None):
 def record_select(c, x, y, target=None):
     """`select`, without telling any interpreter."""
     args = (c, x, y)
-    point = point_of(args)
+    point = point_of(args, content.lone_below)
     if point is not None and lone.is_lone(lone.site(point)):
         return None
     refs, types = [], []
@@ -151,7 +151,7 @@ def cast(x, dtype):
 def record_cast(x, dtype):
     """`cast`, without telling any interpreter."""
     args = (x,)
-    point = point_of(args)
+    point = point_of(args, content.lone_below)
     site = 0 if point is None else lone.site(point)
     if site and lone.is_lone(site):
         return None
@@ -177,14 +177,17 @@ def record_as(args, refs, former, dtype, target, point, site):
 
 
 # ------------------------------------------------------------------------------------------------ recording
-def point_of(args):
-    """Where the program is (`tnp.core.native.point`), if the habit of that place counts: all operands are there."""
+def point_of(args, below):
+    """Where the program is (`tnp.core.native.point`), if the habit of that place counts: all operands are there.
+
+    They have fewer than `below` bytes. (In place, threads gain nothing while the operands fit the last cache.)
+    """
     if content.fast:  # NumPy's own function is not
         return None
     for x in args:
         if type(x) is ndarray:
             a = x
-            if a._nd is None or native.nbytes(a._nd) >= content.lone_below:
+            if a._nd is None or native.nbytes(a._nd) >= below:
                 return None
     return native.point()
 

@@ -20,6 +20,7 @@ from tnp.lazy import graph, lone
 from tnp.lazy import phantom as _phantom
 from tnp.lazy.fusion import is_same
 from tnp.lazy.lone import BELOW
+from tnp.lazy.reuse import FROM, is_sole
 from tnp.lazy.schedule import Schedule, lock
 from tnp.lazy.warn import before_printing
 
@@ -60,6 +61,7 @@ def set_lazy_from(n):
     lazy_from = n
     lone_below = BELOW if n > 1024 else 0  # who asks for small arrays to be recorded means it
     lone.set_below(0 if fast else lone_below)
+    schedule.reuses_from = FROM if n > 1024 else 0
     hot.set_lazy_from(n)
 
 
@@ -202,7 +204,10 @@ def renew(x, s):
     old.live = False
     if old.node is not None and old.uses == 0 and old.node.warns:
         dropped.append(old)
-    if old.full is not None:  # where views of it have to count from
+    x._nd = x._place = None
+    c.marked = (c.marked & ~READERS) | PENDING
+    if old.full is not None and not is_sole(old, backend):  # where views of it have to count from
+        c.marked |= MOVED
         if c.starts is None:
             c.starts = {}
         was = hot.root(old.full)
@@ -210,8 +215,6 @@ def renew(x, s):
     s.live = True
     s.node.version = True
     c.storage = s
-    c.marked = (c.marked & ~READERS) | PENDING | MOVED
-    x._nd = x._place = None
     nbytes = layout.size_of(s.node.shape) * native.itemsize(s.node.dtype)
     if is_due(s, nbytes):
         try:

@@ -10,6 +10,9 @@ sources say (tnp/hot.py, tnp/host.py, tnp/arrays), which the build without a com
 - `subscript` makes views and elements for plain keys; attributes ask NumPy's own getters.
 """
 cimport numpy as cnp
+from cpython.number cimport (
+    PyNumber_InPlaceAdd, PyNumber_InPlaceMultiply, PyNumber_InPlaceSubtract, PyNumber_InPlaceTrueDivide,
+)
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from tnp.arrays.flags cimport flagsobj, flatiter
 from tnp.core.cells cimport Cell

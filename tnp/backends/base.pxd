@@ -12,3 +12,5 @@ cdef class Group:
     cdef public tuple shape
     cdef public object watched
     cdef public list undone
+    cdef public bint spare
+    cdef public bint told

@@ -75,11 +75,16 @@ class Group:
         raised watched flags: there the destinations that lie on leaves still hold the leaves' contents, and what
         other elementwise destinations hold means nothing. Everywhere else (and in results of a `Reduction`) every
         output is stored, and no watched flag was raised. Ascending, disjoint; always empty where `watched` is 0 or no
-        destination lies on a leaf. `part` makes them groups of their own: unless `is_flat`, they are whole planes,
-        that is, multiples of the number of elements which share an index on the first axis.
+        destination lies on a leaf, or `told` is set. `part` makes them groups of their own: unless `is_flat`, they are
+        whole planes, that is, multiples of the number of elements which share an index on the first axis.
+    spare : bool
+        Nobody needs what a leaf holds on which a destination lies: `Backend.run` may leave it and put other memory, C
+        contiguous, into `outputs` instead.
+    told : bool
+        Set by `Backend.run`. The flags are the very ones of the only step, which was stored whatever it raised.
     """
 
-    __slots__ = ("leaves", "outputs", "shape", "steps", "undone", "watched")
+    __slots__ = ("leaves", "outputs", "shape", "spare", "steps", "told", "undone", "watched")
 
     def __init__(
         self,
@@ -91,6 +96,7 @@ class Group:
     ) -> None:
         self.steps, self.leaves, self.outputs, self.shape = steps, leaves, outputs, shape
         self.watched, self.undone = watched, []  # type: int, list[tuple[int, int]]
+        self.spare = self.told = False
 
 
 def is_flat(group: Group) -> bool:
@@ -124,6 +130,10 @@ class Backend(Protocol):
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any], order: str = "C") -> np.ndarray[Any, Any]:
         """Uninitialised memory of this device, C- or F-ordered. Raises MemoryError with NumPy's text."""
+        ...
+
+    def is_sole(self, nd: np.ndarray[Any, Any]) -> bool:
+        """Is `nd` all that refers to its memory, which `empty` or NumPy allocated? Who refers to `nd` is not asked."""
         ...
 
     def fusible(self, prim: Primitive, in_dtypes: tuple[Any, ...], operand: np.ndarray[Any, Any]) -> bool:

@@ -49,6 +49,10 @@ class ReferenceBackend:
         """Always: NumPy itself reads the leaf as it lies."""
         return True
 
+    def is_sole(self, nd: np.ndarray[Any, Any]) -> bool:
+        """Does it own its memory?"""
+        return nd.flags.owndata
+
     def configure(self, settings: Config) -> None:
         """Nothing can be set."""
 

@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Container
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from tnp.backends.base import Backend, Group, is_flat, part
 from tnp.core.cells import Node, Place, Storage, dropped
 from tnp.core.elementwise import cast_p
 from tnp.core.primitive import Reduction
+from tnp.lazy import reuse
 from tnp.lazy.few import copied, let_go
 from tnp.lazy.fusion import build, collect, first_barrier, is_same, view
 from tnp.lazy.graph import earlier_warners, pending_readers, reread
 from tnp.lazy.interrupts import Uninterrupted
 from tnp.lazy.lone import is_read_again, remember, remember_again
-from tnp.lazy.warn import FLAGS, KINDS, Where, give, happened
+from tnp.lazy.warn import FLAGS, KINDS, Where, give, happened, kinds_of
 
 lock = threading.RLock()
 if hasattr(os, "register_at_fork"):  # a child must not inherit the lock from a thread that it has not
@@ -38,6 +40,7 @@ class Schedule:
         self.flags = 0  # of the last kernel
         self.seen = 0  # of all kernels since somebody set it to 0
         self.due: list[Due] = []  # warnings found, not yet given
+        self.reuses_from = reuse.FROM  # bytes of a result
 
     def force(self, storage: Storage) -> None:
         """Give `storage` its memory."""
@@ -63,11 +66,28 @@ class Schedule:
             targets = [t for t in targets if t.node is not None]
             if not targets:
                 return
-            outputs = {}
+            kept = []
             for s in order:
                 if s in targets or (s.live and (s.uses > 1 or s.node.ran or s.node.version or is_read_again(s.node))):
-                    outputs[s] = self.allocate(s.node)
-            self.warn(self.launch(order, outputs))
+                    kept.append(s)
+            over = self.spare(order, kept) if len(targets) == 1 else None
+            outputs = {s: self.allocate(s.node) for s in kept if over is None or s is not order[-1]}
+            if over is None:
+                self.warn(self.launch(order, outputs))
+                return
+            outputs[order[-1]] = over
+            with Uninterrupted():
+                due = self.launch(order, outputs, reuses=True)
+            self.warn(due)
+
+    def spare(self, order: list[Storage], kept: list[Storage]) -> Any:
+        """Memory that the last of the storages `order` may overwrite (`reuse.spare`), if that is worth it."""
+        node = order[-1].node
+        return (
+            reuse.spare(order, kept, self.backend)
+            if prod(node.shape) * node.dtype.itemsize >= self.reuses_from
+            else None
+        )
 
     def allocate(self, node: Node) -> Any:
         order = node.order
@@ -76,14 +96,18 @@ class Schedule:
         full = self.backend.empty(tuple(node.shape[i] for i in order), node.dtype)
         return full.transpose(np.argsort(order))
 
-    def launch(self, order: list[Storage], outputs: dict[Storage, Any], place: Any = None) -> list[Due]:
+    def launch(
+        self, order: list[Storage], outputs: dict[Storage, Any], place: Any = None, reuses: bool = False
+    ) -> list[Due]:
         """Run the storages `order` as one kernel into ``outputs`` (storage -> destination). Returns warnings to give.
 
-        The last of them goes to `place` too, which may be what the kernel reads.
+        The last of them goes to `place` too, which may be what the kernel reads. If it `reuses` memory, a destination
+        is what the kernel reads and nobody else will: other memory may come in its place.
         """
         self.kernels += 1
         group = build(order, outputs, place)
-        if place is None:
+        group.spare = reuses
+        if place is None and not reuses:
             flags = self.backend.run(group)
             found = replay(order, flags, [group]) if flags else []
         else:
@@ -94,11 +118,15 @@ class Schedule:
         self.seen |= flags
         due = [(s.node.serial, s.node.where, name_of(s.node), kinds) for s, kinds in found]
         note(order)
+        if reuses:
+            outputs = dict(zip(outputs, [nd for _, nd in group.outputs], strict=True))
         settle(outputs)
         return due
 
     def complete(self, order: list[Storage], group: Group, flags: int) -> Found:
         """What happened in which operation of a kernel that overwrites; then the blocks that it left as they were."""
+        if group.told:
+            return [(order[0], kinds_of(flags))] if flags & group.watched else []
         if not group.undone:  # inputs are intact, or nothing happened that anybody wants to know
             return replay(order, flags, [group]) if flags & group.watched else []
         parts = pieces(group)

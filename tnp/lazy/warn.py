@@ -25,6 +25,12 @@ FLAGS = {"divide": DIVIDE, "over": OVERFLOW, "under": UNDERFLOW, "invalid": INVA
 _KINDS = {"divide by zero": "divide", "overflow": "over", "underflow": "under", "invalid value": "invalid"}
 KINDS = tuple(_KINDS)  # NumPy's words for what happens, in its order
 
+
+def kinds_of(flags: int) -> list[str]:
+    """NumPy's words for these flags."""
+    return [kind for kind, name in _KINDS.items() if flags & FLAGS[name]]
+
+
 # The verdict on the present error state and warning filters, and what it was made from
 _seen_state: Any = None
 _seen_filters: Any = None

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tnp.backends import cache
-from tnp.backends.base import FAST, Group, Step
+from tnp.backends.base import FAST, Group, Step, is_flat
 from tnp.backends.cpu import background, guard, memory, reduce, threads
 from tnp.backends.cpu.calls import DATA, signature
 from tnp.backends.cpu.compile import common_functions, compiler, is_ready
@@ -164,6 +164,9 @@ class CpuBackend:
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any], order: str = "C") -> np.ndarray[Any, Any]:
         return memory.empty(shape, dtype, order)  # type: ignore[arg-type]
 
+    def is_sole(self, nd: np.ndarray[Any, Any]) -> bool:
+        return memory.is_sole(nd)
+
     def configure(self, settings: Config) -> None:
         cache.choose(settings.cache_dir)
         self._ready = {}  # the number of threads may be another
@@ -233,6 +236,9 @@ class CpuBackend:
             group.undone = []
             aliased = _aliased(group)
             if aliased and guard.may_flag(group):
+                if len(steps) == 1 and len(outputs) == 1 and self._tells(group):
+                    group.told = True
+                    return run_alone(group)
                 return guard.run(self, group, aliased, key)
         if len(steps) == 1:
             if len(outputs) == 1 and self._is_numpys(steps[0], outputs[0][1], shape):
@@ -264,7 +270,7 @@ class CpuBackend:
         if kernel is None or kernel.blocked:
             kernel = self.kernel(entry, group, operands, None, size, _aliased(group))
             if kernel is None:
-                return self._interpret(entry, group, size, True)
+                return self.interpret(entry, group, size, True)
         ready = Ready(kernel, b"", chunks_of(kernel, 1, size, self.stress))
         return self.remember(key, ready, entry, group).run(self.hooks, group)
 
@@ -294,6 +300,13 @@ class CpuBackend:
             return True
         return any([self._reads_strides(step, a, group.shape) for a in group.leaves])
 
+    def _tells(self, group: Group) -> bool:
+        """Would NumPy run the only step in place, and are the flags then the step's own?"""
+        (step,), ((_, out),) = group.steps, group.outputs
+        if not self._is_numpys(step, out, group.shape) or not is_flat(group) or out.dtype.kind == "c":
+            return False
+        return all([group.leaves[~a].dtype == d for a, d in zip(step.args, step.in_dtypes, strict=True)])
+
     def _is_numpys(self, step: Step, out: Any, shape: tuple[int, ...]) -> bool:
         """Would a kernel do for this step alone what NumPy does, on one thread, and with more ado?"""
         prim = step.prim
@@ -321,7 +334,7 @@ class CpuBackend:
                 chunks = chunks_of(kernel, layout.rows, layout.columns, self.stress)
                 ready = Ready(kernel, layout.packed, chunks)
                 return self.remember(key, ready, entry, group).run(self.hooks, group)
-        return self._interpret(entry, group, layout.rows * layout.columns, False)
+        return self.interpret(entry, group, layout.rows * layout.columns, False)
 
     def _layout(self, group: Group, operands: list[Any]) -> Layout | None:
         """How a kernel would walk over the group; None where there is nothing to do, or a reduction."""
@@ -465,7 +478,7 @@ class CpuBackend:
             return None
         return kernel
 
-    def _interpret(self, entry: _Entry, group: Group, size: int, flat: bool) -> int:
+    def interpret(self, entry: _Entry, group: Group, size: int, flat: bool) -> int:
         if entry.reduction:
             return int(reduce.run(self, group))
         began = time.perf_counter_ns()

@@ -54,17 +54,14 @@ def run(backend: Any, group: Group, aliased: frozenset[int], key: object) -> int
         found, entry = backend.by_rows(group, operands, aliased, key)
         if found is None:
             began = time.perf_counter_ns()
-            found = _by_slabs(backend, group, aliased, size)
+            found = (_apart if group.spare else _by_slabs)(backend, group, aliased, size)
             if entry is not None:
                 entry.spent += time.perf_counter_ns() - began
         return int(found)
     entry = backend.guarded_entry(group, operands, aliased)
     kernel = backend.kernel(entry, group, operands, None, size, aliased)
     if kernel is None:
-        began = time.perf_counter_ns()
-        flags = _apart(backend, group, aliased, size)
-        entry.spent += time.perf_counter_ns() - began
-        return flags
+        return _apart(backend, group, aliased, size, entry=entry)
     ready = Guarded(kernel, b"", chunks_of(kernel, 1, size, backend.stress))
     return int(backend.remember(key, ready, entry, group).run(backend.hooks, group))
 
@@ -116,9 +113,17 @@ def _by_slabs(backend: Any, group: Group, aliased: frozenset[int], size: int) ->
 
 
 def _apart(
-    backend: Any, group: Group, aliased: frozenset[int], size: int, scratch: dict[int, Any] | None = None
+    backend: Any,
+    group: Group,
+    aliased: frozenset[int],
+    size: int,
+    scratch: dict[int, Any] | None = None,
+    entry: Any = None,
 ) -> int:
-    """Through fresh memory (kept in `scratch` for the next), copied when nothing was raised."""
+    """Through fresh memory (kept in `scratch` for the next), copied when nothing was raised.
+
+    With the `entry` of a flat group without a kernel, its time counts there and no other kernel is asked for.
+    """
     outputs, waiting = [], []
     for o, (i, out) in enumerate(group.outputs):
         if o in aliased:
@@ -133,8 +138,14 @@ def _apart(
             waiting.append((out, fresh))
         else:
             outputs.append((i, out))
-    flags = int(backend.run(Group(group.steps, group.leaves, outputs, group.shape)))
-    if flags & group.watched:
+    apart = Group(group.steps, group.leaves, outputs, group.shape)
+    if entry is None or entry.hopeless:
+        flags = int(backend.run(apart))
+    else:
+        flags = int(backend.interpret(entry, apart, size, True))
+    if group.spare:
+        group.outputs = outputs
+    elif flags & group.watched:
         group.undone = [(0, size)]
     else:
         for out, fresh in waiting:

@@ -43,6 +43,7 @@ def _references(block: _Block) -> int:
 
 _FREE = _references(_Block(1))  # 2 on today's Pythons
 
+_held_roots: set[int] = set()  # identities of the roots in `_classes`, or about to be
 _classes: dict[int, list[_Block]] = {}  # by size, each list least recently used first
 _lock = threading.RLock()  # of misses; re-entrant, for a finalizer may allocate in the middle
 _apart: list[tuple[weakref.ref[Any], int]] = []  # roots that the pool let go while they were in use, and their sizes
@@ -101,6 +102,28 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any], order: Literal["C", "F"]
     return _fresh(shape, dtype, order, size)
 
 
+def is_sole(nd: np.ndarray[Any, Any]) -> bool:
+    """Does `nd` own its memory, from here or from NumPy, with no other view or user of it?
+
+    References to `nd` itself are for the caller to count.
+    """
+    base = nd.base
+    if base is None:
+        return nd.flags.owndata
+    return id(base) in _held_roots and getrefcount(base) <= _VIEWED
+
+
+def _calibrate() -> int:
+    """References to the root of a block with one view, as `is_sole` sees them."""
+    block = _Block(SMALLEST)
+    nd: np.ndarray[Any, Any] = np.ndarray(SMALLEST, np.uint8, block.root)
+    base = nd.base
+    return getrefcount(base)
+
+
+_VIEWED = _calibrate()
+
+
 def _search(blocks: list[_Block]) -> _Block | None:
     """A free block out of the list: of the newest, warm ones or, that nothing is forgotten, of the oldest."""
     count = len(blocks)
@@ -138,6 +161,7 @@ def _fresh(shape: tuple[int, ...], dtype: np.dtype[Any], order: Literal["C", "F"
         else:
             _clock = block.stamp = _clock + 1
             _held += size
+            _held_roots.add(id(block.root))
             _classes.setdefault(size, []).append(block)
         return result
 
@@ -151,6 +175,7 @@ def _drop_oldest(limit: int) -> None:
             return
         oldest = min(filled, key=lambda blocks: blocks[0].stamp)
         block = oldest.pop(0)
+        _held_roots.discard(id(block.root))
         _held -= block.size
         if _references(block) != _FREE:
             _set_apart(block)
@@ -201,6 +226,7 @@ def trim() -> None:
                 if _references(block) != _FREE:
                     blocks.insert(0, block)
                 else:
+                    _held_roots.discard(id(block.root))
                     _held -= block.size
 
 

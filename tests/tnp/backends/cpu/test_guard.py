@@ -89,7 +89,7 @@ def test_flags_do_not_pass_from_block_to_block(backend):
     """A block after one that raised something is stored, and reports are of one run only."""
     leaves = leaves_of(5000, DIVISION, (10,))
     group = Group(DIVISION, leaves, [(0, leaves[0])], (5000,), ALL)
-    assert backend.run(group) == DIVIDE and group.undone
+    assert backend.run(group) == DIVIDE and (group.undone or group.told)
     group.leaves[1][10] = 1.0
     assert backend.run(group) == 0 and group.undone == []
 
@@ -116,8 +116,36 @@ def test_other_layouts(backend, layout, zeros):
     group = Group(DIVISION, [a, b], [(0, a)], (20, 70), ALL)
     assert backend.run(group) == flags
     undone = undone_elements(group).reshape(20, 70)
-    assert undone.any() == bool(zeros)
+    assert undone.any() == (bool(zeros) and not group.told)
     np.testing.assert_array_equal(a, np.where(undone, kept, expected[0]))
+
+
+def test_a_step_that_numpy_runs_in_place_tells_its_own_flags():
+    engine = CpuBackend(stress=False)
+    for zeros, code in ((), "d"), ((700,), "d"), ((700,), "f"), ((700,), "D"):
+        d, division = np.dtype(code), [step(np.divide, (~0, ~1), code * 2)]
+        a, b = (x.astype(d) for x in leaves_of(1400, DIVISION, zeros))
+        (expected, *_), flags = numpy_result(Group(division, [a.copy(), b], [(0, a)], (1400,)))
+        group = Group(division, [a, b], [(0, a)], (1400,), ALL)
+        assert engine.run(group) == flags
+        assert group.told == (d.kind == "f")  # complex numbers: which operand NumPy computes over shows in the bits
+        if group.told or not zeros:
+            assert group.undone == [] and same_bits(a, expected).all()
+
+
+def test_spare_memory_is_used_or_exchanged():
+    """A cold backend leaves the leaf as it was and gives other memory; a kernel writes over the leaf."""
+    for engine, exchanged in (compiling(False), False), (CpuBackend(stress=False), True):
+        leaves = leaves_of(5000, LONG, (10,))
+        kept = [np.array(x) for x in leaves]
+        (expected,), flags = numpy_result(Group(LONG, kept, [(len(LONG) - 1, leaves[0])], (5000,)))
+        group = Group(LONG, leaves, [(len(LONG) - 1, leaves[0])], (5000,), ALL)
+        group.spare = True
+        assert engine.run(group) == flags
+        ((_, out),) = group.outputs
+        assert (out is not leaves[0]) == exchanged and bool(group.undone) != exchanged
+        undone = undone_elements(group)
+        assert same_bits(out[~undone], expected[~undone]).all() and same_bits(leaves[0][undone], kept[0][undone]).all()
 
 
 @pytest.mark.parametrize("stress", [False, True])
