@@ -17,6 +17,7 @@ COMPILED = [
     "tnp/backends/cpu/kernel.py",
     "tnp/backends/cpu/memory.py",
     "tnp/backends/cpu/windows.py",
+    "tnp/backends/cpu/_blocks.pyx",
     "tnp/backends/cpu/_calls.pyx",
     "tnp/core/cells.py",
     "tnp/core/layout.py",

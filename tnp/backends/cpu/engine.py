@@ -451,7 +451,8 @@ class CpuBackend:
             return kernel
         if self.stress or expected >= costs + (0 if is_ready() or not self.compile_ns else START_NS):
             return self._compile(entry, _Order(group, operands, layout, aliased, self.fast_math, entry.guarded))
-        if spent >= entry.ordered.get(aliased, LOAD_NS - expected):
+        # Even asking the disk takes the kernel's text, which a first and perhaps only run is too short for
+        if (spent or expected >= costs) and spent >= entry.ordered.get(aliased, LOAD_NS - expected):
             entry.ordered[aliased] = costs if spent < costs else inf
             order = _Order(group, operands, layout, aliased, self.fast_math, entry.guarded)
             self._waiting.append(partial(self._compile, entry, order, spent >= costs))

@@ -5,6 +5,7 @@ compared with its ufunc on a few hundred values before its first use; one that d
 """
 
 import ctypes
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -43,23 +44,38 @@ class Loop:
         ``function(context, pointers, &n, strides, auxdata)``; returns 0.
     positional : bool
         An element's bits depend on its place in the array: call it only on blocks cut as NumPy's own.
+    flags : bool
+        Does NumPy look at the floating-point status after it?
+    dtype : dtype
+        Of the result.
     """
 
-    __slots__ = ("_keep", "auxdata", "context", "function", "positional")
+    __slots__ = ("_keep", "auxdata", "context", "dtype", "flags", "function", "positional")
 
-    def __init__(self, capsule: Any, info: _CallInfo, positional: bool) -> None:
+    def __init__(self, capsule: Any, info: _CallInfo, positional: bool, dtype: np.dtype[Any]) -> None:
         self.function, self.context, self.auxdata = info.loop, info.context or 0, info.auxdata or 0
-        self.positional, self._keep = positional, [capsule]
+        self.positional, self.flags, self.dtype = positional, not info.no_flags, dtype
+        self._keep: list[object] = [capsule]
 
-    def instead(self, code: Compiled, name: str) -> None:
-        """Call a function of ours that gives the same bits."""
-        self.function = code.addresses[name]
-        self._keep.append(code)
+    def instead(self, code: Compiled, name: str) -> "Loop":
+        """The same with a function of ours that gives the same bits."""
+        other = copy(self)
+        other.function, other._keep = code.addresses[name], [*self._keep, code]
+        return other
 
 
 @cache
 def find_loop(ufunc: np.ufunc, in_dtypes: tuple[np.dtype[Any], ...]) -> Loop | None:
-    """The loop of ``ufunc`` for these operand dtypes; None if it cannot be called from a kernel."""
+    """The loop of ``ufunc`` for these operand dtypes, or one of ours; None if it cannot be called from a kernel."""
+    loop = numpys_loop(ufunc, in_dtypes)
+    if ufunc is np.exp and in_dtypes[0] == np.float64 and loop is not None and (code := exp_loop()) is not None:
+        return loop.instead(code, "exp_loop")
+    return loop
+
+
+@cache
+def numpys_loop(ufunc: np.ufunc, in_dtypes: tuple[np.dtype[Any], ...]) -> Loop | None:
+    """NumPy's own loop."""
     if ufunc.nout != 1 or (ufunc is np.power and in_dtypes[0].kind in "iu"):  # raises errors
         return None
     if ufunc.signature is not None or any(d.kind not in "biufc" or not d.isnative for d in in_dtypes):
@@ -86,10 +102,7 @@ def find_loop(ufunc: np.ufunc, in_dtypes: tuple[np.dtype[Any], ...]) -> Loop | N
                 if not _same_bits(run(mixed, len(operands[0])), exact):
                     return None
         positional = ufunc.__name__ in POSITIONAL or not _same_bits(run(operands, 7), ufunc(*operands))
-    loop = Loop(capsule, info, positional and in_dtypes[0].kind in "fc")
-    if ufunc is np.exp and in_dtypes[0] == np.float64 and (code := exp_loop()) is not None:
-        loop.instead(code, "exp_loop")
-    return loop
+    return Loop(capsule, info, positional and in_dtypes[0].kind in "fc", dtypes[-1])
 
 
 class _Runner:

@@ -8,6 +8,9 @@ import numpy as np
 
 from tnp.backends.base import Group, Step
 from tnp.backends.cpu import threads
+from tnp.backends.cpu.blocks import Program, fits, loops_of
+from tnp.backends.cpu.inner_loops import Loop
+from tnp.core.native import address
 
 BLOCK_BYTES = 1 << 16  # of each intermediate result
 BLOCKED_FROM = 1 << 15  # elements
@@ -31,6 +34,9 @@ class Recipe:
     def __init__(self, steps: list[Step]) -> None:
         self.calls = [(_call(s), s.args) for s in steps]
         self.dtypes = [s.dtype for s in steps]
+        self.loops: list[Loop] | None = None
+        self.programs: dict[Any, Program] = {}  # by what is stored, and where
+        self.ns = -1.0
 
     def run(self, group: Group) -> int:
         """Compute the outputs, all elements at once; returns the flags."""
@@ -45,6 +51,16 @@ class Recipe:
 
     def run_blocks(self, group: Group, size: int) -> int:
         """The same for operands that all are contiguous (or scalars), block by block."""
+        if self.ns < 0:
+            self.ns = sum([_ns(s) for s in group.steps])
+            self.loops = loops_of(group.steps)
+        if self.loops is not None and fits(group, group.steps):
+            read = {address(a) for a in group.leaves if isinstance(a, np.ndarray)}
+            stored = tuple([(i, address(out) in read) for i, out in group.outputs])
+            program = self.programs.get(stored)
+            if program is None:
+                program = self.programs[stored] = Program(group.steps, self.loops, stored, len(group.leaves))
+            return program.run(group, size, self.ns)
         step = BLOCK_BYTES // max(d.itemsize for d in self.dtypes)
         leaves = [a.reshape(-1) if isinstance(a, np.ndarray) else a for a in group.leaves]
         outputs = [(i, out.reshape(-1)) for i, out in group.outputs]
@@ -72,6 +88,19 @@ class Recipe:
 
         threads.run_chunks(chunk, range(0, size, share))
         return int(np.bitwise_or.reduce(found))
+
+
+def _ns(step: Step) -> float:
+    """What NumPy's loop takes for an element in the cache, roughly."""
+    name = step.prim.name if step.prim.ufunc is None else step.prim.ufunc.__name__  # type: ignore[attr-defined]
+    return 0.04 * step.dtype.itemsize if name in _CHEAP else 1.0 if name in ("divide", "sqrt", "reciprocal") else 4.0
+
+
+_CHEAP = frozenset(
+    "add subtract multiply negative positive absolute square maximum minimum sign conjugate astype where "
+    "less less_equal greater greater_equal equal not_equal logical_and logical_or logical_not isfinite isnan isinf "
+    "bitwise_and bitwise_or bitwise_xor invert floor ceil trunc rint".split()
+)
 
 
 def run_alone(group: Group) -> int:
