@@ -5,7 +5,6 @@ Where there is no compiled module, or a step is not for it, `Recipe` in `interpr
 
 import os
 from array import array
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np

@@ -17,6 +17,7 @@ D, Q = np.dtype("f8"), np.dtype("i8")
 def fresh(monkeypatch):
     """Loops are looked for anew, and those found here are forgotten."""
     uncached = find_loop.__wrapped__
+    monkeypatch.setattr(inner_loops, "numpys_loop", inner_loops.numpys_loop.__wrapped__)
     for module in (inner_loops, plan):
         monkeypatch.setattr(module, "find_loop", uncached)
     return uncached
