@@ -16,6 +16,8 @@ COMPILED = [
     "tnp/backends/cpu/engine.py",
     "tnp/backends/cpu/kernel.py",
     "tnp/backends/cpu/memory.py",
+    "tnp/backends/cpu/reduce.py",
+    "tnp/backends/cpu/reduction_pass.py",
     "tnp/backends/cpu/windows.py",
     "tnp/backends/cpu/_blocks.pyx",
     "tnp/backends/cpu/_calls.pyx",

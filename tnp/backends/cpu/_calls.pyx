@@ -50,10 +50,10 @@ def signature(Group group):
     cdef Step step
     cdef cnp.ndarray a, b
     cdef list outputs = group.outputs
-    cdef tuple pair
+    cdef tuple pair, axes
     cdef bint aliased = False
     count = len(group.shape) + 4 + leaves + (1 + leaves) * len(outputs)
-    if count + 12 * len(group.steps) + 20 * (leaves + len(outputs)) > MOST:
+    if count + (13 + len(group.shape)) * len(group.steps) + 20 * (leaves + len(outputs)) > MOST:
         return None
     words[0] = len(group.shape)
     n = 1
@@ -63,7 +63,7 @@ def signature(Group group):
             return None
         n += 1
     for step in group.steps:
-        if type(step.prim) is REDUCTION or len(step.args) > 4:
+        if len(step.args) > 4:
             return None
         words[n] = <Py_ssize_t><PyObject *>step.prim
         words[n + 1] = <Py_ssize_t><PyObject *>step.dtype
@@ -73,6 +73,13 @@ def signature(Group group):
             words[n] = step.args[i]
             words[n + 1] = <Py_ssize_t><PyObject *>(<tuple>step.in_dtypes)[i]
             n += 2
+        if type(step.prim) is REDUCTION:
+            axes = dict(step.params)["axis"]
+            words[n] = -1 - len(axes)
+            n += 1
+            for i in range(len(axes)):
+                words[n] = axes[i]
+                n += 1
     words[n] = leaves
     n += 1
     for i in range(leaves + len(outputs)):

@@ -32,9 +32,12 @@ except ImportError:
 
         It names objects by their identity: whoever keeps it keeps them.
         """
-        if 0 in group.shape or any(isinstance(s.prim, Reduction) for s in group.steps):
+        if 0 in group.shape:
             return None
-        steps = [(id(s.prim), id(s.dtype), s.params is FAST, s.args, *map(id, s.in_dtypes)) for s in group.steps]
+        steps: list[tuple[Any, ...]] = []
+        for s in group.steps:
+            axes = dict(s.params)["axis"] if isinstance(s.prim, Reduction) else None
+            steps.append((id(s.prim), id(s.dtype), s.params is FAST, s.args, axes, *map(id, s.in_dtypes)))
         operands: list[tuple[Any, ...]] = []
         for a in (*group.leaves, *(out for _, out in group.outputs)):
             if type(a) is np.ndarray:

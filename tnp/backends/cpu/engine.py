@@ -322,7 +322,7 @@ class CpuBackend:
     def _run_strided(self, group: Group, operands: list[Any], key: Any) -> int:
         layout = self._layout(group, operands)
         if layout is None:
-            return int(reduce.run(self, group)) if prod(group.shape) else 0
+            return int(reduce.run(self, group, key)) if prod(group.shape) else 0
         aliased = _aliased(group)
         flags, entry = self.by_rows(group, operands, aliased, key)
         if flags is not None:

@@ -15,6 +15,7 @@ from tnp.backends.cpu import memory, threads
 from tnp.backends.cpu.extremes import positional
 from tnp.backends.cpu.interpret import Flags, evaluate
 from tnp.backends.cpu.ir import code_of
+from tnp.backends.cpu.kernel import Ready
 from tnp.backends.cpu.plan import Unplannable
 from tnp.backends.cpu.reduction_check import confirmed
 from tnp.backends.cpu.reduction_order import ENDLESS, Job, job_of, order_of
@@ -36,14 +37,17 @@ class _Entry:
         Steps that no output is made from, those that others are made from left out.
     passes : dict
         By the layout of the operands.
+    used : int
+        As the engine's clock says.
     counts : Launches or None
         What is counted of the passes over memory, once there was one.
     """
 
-    __slots__ = ("counts", "passes", "spent", "unused")
+    __slots__ = ("counts", "passes", "spent", "unused", "used")
 
     def __init__(self, group: Group) -> None:
         self.counts: Launches | None = None
+        self.used = 0
         self.spent = 0.0
         used = needed(group, [i for i, _ in group.outputs])
         unused = [i for i, s in enumerate(group.steps) if i not in used and isinstance(s.prim, Elementwise)]
@@ -55,7 +59,7 @@ class _Entry:
 _entries: OrderedDict[Any, _Entry] = OrderedDict()
 
 
-def run(backend: Any, group: Group) -> int:
+def run(backend: Any, group: Group, key: object = None) -> int:
     """Compute the outputs of a group with reductions; returns the flags.
 
     Parameters
@@ -63,6 +67,8 @@ def run(backend: Any, group: Group) -> int:
     backend : CpuBackend
         Computes elementwise outputs that cannot be a part of a pass.
     group : Group
+    key : object
+        The group's signature.
     """
     size = 1
     for n in group.shape:
@@ -70,10 +76,29 @@ def run(backend: Any, group: Group) -> int:
     entry: _Entry = remember(_entries, _structure(group), lambda: _Entry(group))
     if not size or (not backend.stress and entry.spent + 2.0 * size * len(group.steps) < COMPILE_NS):
         return _timed(backend, entry, group)
-    return _run(backend, entry, group, size)
+    return _run(backend, entry, group, size, key)
 
 
-def _run(backend: Any, entry: _Entry, group: Group, size: int) -> int:
+class Known(Ready):
+    """Groups of one signature, all in fused passes."""
+
+    __slots__ = ("backend", "passes", "size")
+
+    def __init__(self, backend: Any, passes: list[Pass], size: int) -> None:
+        self.backend, self.passes, self.size = backend, passes, size
+
+    def run(self, hooks: list[Any], group: Group) -> int:
+        _count(self.backend, self.entry, group, self.size)
+        flags = 0
+        for one in self.passes:
+            found = one.run(group, self.backend.stress, self.size)
+            if found < 0:  # zeros of both signs: which one NumPy returns depends on its vectors
+                return _by_numpy(group)
+            flags |= found
+        return flags
+
+
+def _run(backend: Any, entry: _Entry, group: Group, size: int, signature: object = None) -> int:
     plain = [(i, out) for i, out in group.outputs if not isinstance(group.steps[i].prim, Reduction)]
     apart = bool(plain) and _overlaps(plain, group.leaves)  # elementwise outputs are computed after all has been read
     many = backend.stress or threads.num_threads() > 1
@@ -87,12 +112,11 @@ def _run(backend: Any, entry: _Entry, group: Group, size: int) -> int:
     flags = _elementwise(backend, group, [(i, memory.empty(group.shape, group.steps[i].dtype)) for i in entry.unused])
     if passes is None:
         return flags | _materialised(backend, group, size)
-    _count(backend, entry, group, size)
-    for one in passes:
-        found = one.run(group, backend.stress, size)
-        if found < 0:  # zeros of both signs: which one NumPy returns depends on its vectors
-            return _by_numpy(group)
-        flags |= found
+    known = Known(backend, passes, size)
+    known.entry = entry
+    if not entry.unused and not apart:
+        backend.remember(signature, known, entry, group)
+    flags |= known.run([], group)
     return flags | _elementwise(backend, group, plain) if apart else flags
 
 

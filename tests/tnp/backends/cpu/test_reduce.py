@@ -454,3 +454,16 @@ def test_bfloat16_is_summed_in_float32_and_rounded_once():
             steps = [Step(elementwise(np.positive), (~0,), (bf16,), bf16), reduce_step(np.add, 0, bf16, axis)]
             reduce.run(CpuBackend(stress=stress), Group(steps, [a], [(1, out)], a.shape))
             assert (out.astype(F4) == np.array(want, F4).astype(bf16).astype(F4)).all()
+
+
+def test_groups_that_differ_in_their_axes_alone_are_told_apart():
+    """Both have results of one shape; what is known of one signature is not used for the other."""
+    backend = CpuBackend(stress=True)
+    a = np.random.default_rng(5).uniform(-1, 1, (150, 150))
+    square = Step(elementwise(np.multiply), (~0, ~0), (F8, F8), F8)
+    for axis in (0, 1, 0, 1):
+        out = np.empty(150)
+        group = Group([square, reduce_step(np.add, 0, F8, (axis,))], [a], [(1, out)], a.shape)
+        backend.run(group)
+        assert out.tobytes() == (a * a).sum(axis).tobytes()
+    assert len(backend._ready) == 2
