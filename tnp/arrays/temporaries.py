@@ -103,7 +103,7 @@ def is_over(op, a, b, count):
         return False
     if _borrows or not op.commutes or type(a) is not ndarray or not _is_number(b, a):
         return False
-    if not _lies_apart(a) and (type(b) is not complex or op.name != "mul"):
+    if not _lies_apart(a) and (op.name != "mul" or content.dtype_of(a).kind != "c"):
         return False
     return _is_large_and_own(op.name, a)
 

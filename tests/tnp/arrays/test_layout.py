@@ -208,6 +208,19 @@ def test_the_last_bits_of_a_product_tell_which_operand_had_no_name(product):
     """)
 
 
+@pytest.mark.parametrize("number", ["-1", "2.0", "True", "1j", "np.float64(3)", "np.int8(2)"])
+@pytest.mark.parametrize("dtype", ["c16", "c8"])
+def test_the_flags_of_a_product_tell_which_operand_had_no_name(number, dtype):
+    same(f"""
+    a = np.resize(np.array([1, np.inf, -2 + 3j, complex(np.nan, 1), complex(0, -np.inf)], {dtype!r}), 40000)
+    {number} * (a - 3.0)
+    (a - 3.0) * {number}
+    t = a - 3.0
+    {number} * t
+    t * {number}
+    """)
+
+
 @pytest.mark.parametrize("dtype", ["f8", "c16", "c8", "g", "i8", "f4"])
 @pytest.mark.parametrize("n", [1000, 10_000, 16_385, 20_000, 33_000, 70_000])
 def test_order_of_sums_over_operands_without_a_name(dtype, n):
