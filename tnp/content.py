@@ -65,6 +65,11 @@ def set_lazy_from(n):
     hot.set_lazy_from(n)
 
 
+def get_lone_below():
+    """Bytes below which what is there already is better done at once (`tnp.lazy.lone`)."""
+    return lone_below
+
+
 # ------------------------------------------------------------------------------------------------ state of an array
 def settle(x):
     """The NumPy array of `x`, whose content may be pending or have moved to other memory."""

@@ -52,18 +52,20 @@ def operands(arrays):
     """Operands of one numeric dtype or several, all in C order: their forms and the result's dtype, or None."""
     if type(arrays) not in (list, tuple) or not arrays:
         return None
-    n, looks = 0, []
+    n, nbytes, waits, looks = 0, 0, False, []
     for x in arrays:
         if type(x) is not ndarray:
             return None
+        waits = waits or x._nd is None
         nd = look(x)
         d = nd.dtype
         if not nd.flags.c_contiguous or not is_number(d):
             return None
         n += nd.size
+        nbytes += nd.nbytes
         looks.append(nd)
-    if n < get_lazy_from():
-        return None
+    if n < get_lazy_from() or (not waits and nbytes < content.get_lone_below()):
+        return None  # what is there already NumPy copies as fast, until threads are worth it
     dtype = looks[0].dtype
     if dtype is not _np.dtype(dtype.type) or any([nd.dtype is not dtype for nd in looks]):
         dtype = _np.result_type(*[nd.dtype for nd in looks])
