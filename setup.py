@@ -51,6 +51,7 @@ COMPILED = [
     "tnp/lazy/schedule.py",
     "tnp/lazy/lone.py",
     "tnp/lazy/phantom.py",
+    "tnp/lazy/reuse.py",
     "tnp/lazy/warn.py",
     "tnp/arrays/exports.py",
     "tnp/arrays/flags.py",

@@ -20,7 +20,7 @@ from tnp.lazy import graph, lone
 from tnp.lazy import phantom as _phantom
 from tnp.lazy.fusion import is_same
 from tnp.lazy.lone import BELOW
-from tnp.lazy.reuse import FROM, is_sole
+from tnp.lazy.reuse import REUSED_FROM, is_sole
 from tnp.lazy.schedule import Schedule, lock
 from tnp.lazy.warn import before_printing
 
@@ -61,7 +61,7 @@ def set_lazy_from(n):
     lazy_from = n
     lone_below = BELOW if n > 1024 else 0  # who asks for small arrays to be recorded means it
     lone.set_below(0 if fast else lone_below)
-    schedule.reuses_from = FROM if n > 1024 else 0
+    schedule.reuses_from = REUSED_FROM if n > 1024 else 0
     hot.set_lazy_from(n)
 
 

@@ -26,7 +26,6 @@ from tnp.core.native import set_type_attribute
 from tnp.host import rewrap, watchers
 from tnp.hot import OWNER
 
-
 cnp.import_array()
 cnp.import_ufunc()
 

@@ -250,48 +250,31 @@ cdef object there_now(object a, object b):
     return <object>x if runs_now(n * tnp_itemsize(x) // 4) else None
 
 
-cdef inline object content(object b):
-    return <object>there(<PyObject *>b, UNREADABLE) if Py_TYPE(b) == ARRAY else b
+cdef object inplace(Loops loops, two_operands numpys, two_operands ours, object a, object b):
+    """``a op= b``: by the inner loop, by NumPy's operator on the memory, or the long way."""
+    if updated(loops, a, b):
+        return a
+    x = there_now(a, b)
+    if x is None:
+        return ours(a, b)
+    numpys(x, <object>there(<PyObject *>b, UNREADABLE) if Py_TYPE(b) == ARRAY else b)
+    return a
 
 
 cdef object inplace_add(object a, object b):
-    if updated(ADD, a, b):
-        return a
-    x = there_now(a, b)
-    if x is None:
-        return numbers.nb_inplace_add(a, b)
-    PyNumber_InPlaceAdd(x, content(b))
-    return a
+    return inplace(ADD, PyNumber_InPlaceAdd, numbers.nb_inplace_add, a, b)
 
 
 cdef object inplace_subtract(object a, object b):
-    if updated(SUBTRACT, a, b):
-        return a
-    x = there_now(a, b)
-    if x is None:
-        return numbers.nb_inplace_subtract(a, b)
-    PyNumber_InPlaceSubtract(x, content(b))
-    return a
+    return inplace(SUBTRACT, PyNumber_InPlaceSubtract, numbers.nb_inplace_subtract, a, b)
 
 
 cdef object inplace_multiply(object a, object b):
-    if updated(MULTIPLY, a, b):
-        return a
-    x = there_now(a, b)
-    if x is None:
-        return numbers.nb_inplace_multiply(a, b)
-    PyNumber_InPlaceMultiply(x, content(b))
-    return a
+    return inplace(MULTIPLY, PyNumber_InPlaceMultiply, numbers.nb_inplace_multiply, a, b)
 
 
 cdef object inplace_divide(object a, object b):
-    if updated(DIVIDE, a, b):
-        return a
-    x = there_now(a, b)
-    if x is None:
-        return numbers.nb_inplace_true_divide(a, b)
-    PyNumber_InPlaceTrueDivide(x, content(b))
-    return a
+    return inplace(DIVIDE, PyNumber_InPlaceTrueDivide, numbers.nb_inplace_true_divide, a, b)
 
 
 cdef object negative(object a):

@@ -59,7 +59,7 @@ def binary(op, a, b):
 
 def reflected(op, a, b):
     """``b op a`` where `a` is a tnp array, and `b` did not know what to do."""
-    if temporaries.is_over(op, a, b, native.references(a)):
+    if temporaries.over_reflected(op, a, b, native.references(a)):
         return inplace(op, a, b)
     if op.prim is not None:
         r = bind.elementwise(op.prim, (b, a))
@@ -95,7 +95,7 @@ def over_itself(prim, a):
 
 def unary(op, a):
     if op.prim is not None:
-        if temporaries.is_over_only(op.name, a, native.references(a)):
+        if temporaries.over_unary(op.name, a, native.references(a)):
             return over_itself(op.prim, a)
         r = bind.elementwise(op.prim, (a,))
         if r is not None:
@@ -122,7 +122,7 @@ def power(a, b):
     if prim is None:
         r = _product(a, b) if content.is_fast() and type(b) in (int, float) and b in (3, 4) else None
         return binary(op, a, b) if r is None else r
-    if temporaries.is_over_only("pow", a, native.references(a)):
+    if temporaries.over_unary("pow", a, native.references(a)):
         return over_itself(prim, a)
     r = bind.elementwise(prim, (a,))
     if r is not None:

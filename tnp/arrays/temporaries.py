@@ -21,8 +21,9 @@ _MANY = 1 << 30  # every operand then looks unnamed, while references are counte
 _counting: list[tuple[int, int]] | None = None
 _first = _second = _MANY  # references to a first and a second operand that nothing names, as `binary` sees them
 _number = _MANY  # the same for the array after a number, as `reflected` sees it
-_only = _MANY  # the same for the operand of `unary`
-_borrows = sys.version_info >= (3, 14)  # operands on the evaluation stack are not counted there
+_single = _MANY  # the same for the operand of `unary`
+# From 3.14 on operands on the evaluation stack are not counted; and frames of Python hold what nothing names
+_uncounted = sys.version_info >= (3, 14) or not native.COMPILED
 
 
 def over(op, a, b, first, second):
@@ -35,7 +36,7 @@ def over(op, a, b, first, second):
     if _counting is not None:
         _counting.append((first, second))
         return None
-    if _borrows or not op.elided or type(a) is not ndarray:
+    if _uncounted or not op.elided or type(a) is not ndarray:
         return None
     if type(b) is not ndarray:
         is_over = first <= _first and _lies_apart(a) and _is_number(b, a) and _is_large_and_own(op.name, a)
@@ -66,14 +67,14 @@ def _in_c_order(x):
     return native.is_contiguous(nd) or layout.is_in_c_order(nd)
 
 
-def is_over_only(name, a, count):
+def over_unary(name, a, count):
     """Does NumPy compute ``-a``, ``+a``, ``abs(a)``, ``~a`` or a short power over the memory of `a`, visibly?"""
-    if count > _only:
+    if count > _single:
         return False
     if _counting is not None:
         _counting.append((count, count))
         return False
-    if _borrows or type(a) is not ndarray or not _lies_apart(a):
+    if _uncounted or type(a) is not ndarray or not _lies_apart(a):
         return False
     return (name != "abs" or content.dtype_of(a).kind != "c") and _is_large_and_own(name, a)
 
@@ -94,14 +95,14 @@ def _is_number(b, a):
     return _np.can_cast(b, content.dtype_of(a), "safe")
 
 
-def is_over(op, a, b, count):
+def over_reflected(op, a, b, count):
     """Does NumPy compute ``number * a``, or another sum or product, over the memory of `a`, and does that show?"""
     if count > _number:
         return False
     if _counting is not None:
         _counting.append((count, count))
         return False
-    if _borrows or not op.commutes or type(a) is not ndarray or not _is_number(b, a):
+    if _uncounted or not op.commutes or type(a) is not ndarray or not _is_number(b, a):
         return False
     if not _lies_apart(a) and (op.name != "mul" or content.dtype_of(a).kind != "c"):
         return False
@@ -134,7 +135,7 @@ def _is_large_and_own(name, a):
 
 def calibrate():
     """Count the references to operands that nothing names, in an operator's call."""
-    global _counting, _first, _second, _number, _only
+    global _counting, _first, _second, _number, _single
     former = hot.get_lazy_from()
     hot.set_lazy_from(0)
     _counting = []
@@ -143,5 +144,5 @@ def calibrate():
     -wrap(_np.zeros(2))
     operands, number, only = _counting
     _first, _second = operands
-    _number, _only, _counting = number[0], only[0], None
+    _number, _single, _counting = number[0], only[0], None
     hot.set_lazy_from(former)

@@ -36,10 +36,17 @@ def _primitive(name: str) -> Elementwise:
 PRIMITIVES: dict[np.ufunc, Elementwise] = {p.ufunc: p for p in map(_primitive, _QUIET + _LOUD) if p.ufunc is not None}
 QUIET = frozenset(PRIMITIVES[getattr(umath, n)] for n in _QUIET) | {where_p}
 
+# Inside a kernel, or on a block in the cache, these cost less than storing what they give in memory
+CHEAP = frozenset(
+    "add subtract multiply negative positive absolute square maximum minimum sign conjugate astype where "
+    "less less_equal greater greater_equal equal not_equal logical_and logical_or logical_not isfinite isnan isinf "
+    "bitwise_and bitwise_or bitwise_xor invert floor ceil trunc rint".split()
+)
+
 # ufunc.reduce, by the ufunc
 REDUCTIONS: dict[np.ufunc, Reduction] = {
     u: Reduction(name=u.__name__, impl=u.reduce, ufunc=u)
     for u in (np.add, np.multiply, np.maximum, np.minimum, np.logical_and, np.logical_or)
 }
 
-__all__ = ["CLIP", "PRIMITIVES", "QUIET", "REDUCTIONS", "cast_p", "where_p"]
+__all__ = ["CHEAP", "CLIP", "PRIMITIVES", "QUIET", "REDUCTIONS", "cast_p", "where_p"]

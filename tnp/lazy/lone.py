@@ -10,6 +10,7 @@ that it stands on, so that is what is remembered: how often in a row a place in 
 from typing import Any
 
 from tnp.core.cells import Node, Place, Storage
+from tnp.core.elementwise import CHEAP
 from tnp.core.native import point
 
 BELOW = 1 << 22  # bytes of an operand; above, threads earn the launch back
@@ -68,12 +69,6 @@ def remember(place: int, alone: bool) -> None:
     _habits[place] = _habits.get(place, 0) + 1
 
 
-# Inside a kernel these cost less than storing what they give
-_PLAIN = frozenset(
-    "add subtract multiply negative positive absolute square maximum minimum sign conjugate astype where "
-    "less less_equal greater greater_equal equal not_equal logical_and logical_or logical_not isfinite isnan isinf "
-    "bitwise_and bitwise_or bitwise_xor invert floor ceil trunc rint".split()
-)
 _again: dict[Any, None] = {}  # operations that were computed twice: an ordered set
 
 
@@ -87,12 +82,12 @@ def _kind(node: Node) -> Any:
 
 def is_read_again(node: Node) -> bool:
     """Is the value of such an operation, named by the program, asked for again after a kernel has used it?"""
-    return node.prim.name not in _PLAIN and bool(_again) and _kind(node) in _again
+    return node.prim.name not in CHEAP and bool(_again) and _kind(node) in _again
 
 
 def remember_again(node: Node) -> None:
     """The operation was computed a second time: from now on the first kernel keeps what it computes."""
-    if node.prim.name not in _PLAIN:
+    if node.prim.name not in CHEAP:
         if len(_again) > 512:
             _again.clear()
         _again[_kind(node)] = None

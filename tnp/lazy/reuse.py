@@ -10,14 +10,15 @@ import numpy as np
 
 from tnp.backends.base import Backend
 from tnp.core.cells import Storage
+from tnp.core.layout import size_of
 from tnp.core.primitive import Reduction
 from tnp.lazy.graph import pending_readers
 
-FROM = 1 << 20  # bytes; below, fresh memory is what was just let go, and in the cache
+REUSED_FROM = 1 << 20  # bytes; below, fresh memory is what was just let go, and in the cache
 _FIT = 0x1 | 0x100 | 0x400  # flags: C order, aligned, writeable
 
 
-def spare(order: list[Storage], kept: list[Storage], backend: Backend) -> Any:
+def spare(order: list[Storage], kept: list[Storage], backend: Backend, least: int) -> Any:
     """Memory of an operand that the last of the storages `order` may overwrite in the kernel of them all; or None.
 
     Parameters
@@ -26,8 +27,13 @@ def spare(order: list[Storage], kept: list[Storage], backend: Backend) -> Any:
         What the kernel computes, producers first; the last is what is wanted.
     kept : list of Storage
         Which of them get memory.
+    backend : Backend
+    least : int
+        Bytes of a result for which it is worth looking.
     """
     node = order[-1].node
+    if size_of(node.shape) * node.dtype.itemsize < least:
+        return None
     if node.order is not None or 1 in node.shape or isinstance(node.prim, Reduction):
         return None
     for s in order:

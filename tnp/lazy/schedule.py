@@ -4,7 +4,6 @@ import os
 import threading
 from collections.abc import Container
 from functools import partial
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ class Schedule:
         self.flags = 0  # of the last kernel
         self.seen = 0  # of all kernels since somebody set it to 0
         self.due: list[Due] = []  # warnings found, not yet given
-        self.reuses_from = reuse.FROM  # bytes of a result
+        self.reuses_from = reuse.REUSED_FROM  # bytes of a result
 
     def force(self, storage: Storage) -> None:
         """Give `storage` its memory."""
@@ -70,7 +69,7 @@ class Schedule:
             for s in order:
                 if s in targets or (s.live and (s.uses > 1 or s.node.ran or s.node.version or is_read_again(s.node))):
                     kept.append(s)
-            over = self.spare(order, kept) if len(targets) == 1 else None
+            over = reuse.spare(order, kept, self.backend, self.reuses_from) if len(targets) == 1 else None
             outputs = {s: self.allocate(s.node) for s in kept if over is None or s is not order[-1]}
             if over is None:
                 self.warn(self.launch(order, outputs))
@@ -79,15 +78,6 @@ class Schedule:
             with Uninterrupted():
                 due = self.launch(order, outputs, reuses=True)
             self.warn(due)
-
-    def spare(self, order: list[Storage], kept: list[Storage]) -> Any:
-        """Memory that the last of the storages `order` may overwrite (`reuse.spare`), if that is worth it."""
-        node = order[-1].node
-        return (
-            reuse.spare(order, kept, self.backend)
-            if prod(node.shape) * node.dtype.itemsize >= self.reuses_from
-            else None
-        )
 
     def allocate(self, node: Node) -> Any:
         order = node.order

@@ -12,7 +12,7 @@ from tnp import content, hot
 from tnp.core import native
 from tnp.lazy import reuse
 
-N = reuse.FROM // 8
+N = reuse.REUSED_FROM // 8
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def taken(monkeypatch):
     monkeypatch.setattr(reuse, "spare", watching)
     former = hot.get_lazy_from()
     content.set_lazy_from(1)
-    content.schedule.reuses_from = reuse.FROM
+    content.schedule.reuses_from = reuse.REUSED_FROM
     yield found
     content.set_lazy_from(former)
 

@@ -4,7 +4,7 @@
 What calls it, and does the same without it, is `Recipe` in tnp/backends/cpu/interpret.py.
 """
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdlib cimport free
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 cdef extern from "<fenv.h>" nogil:
@@ -12,15 +12,13 @@ cdef extern from "<fenv.h>" nogil:
     int feclearexcept(int)
     int fetestexcept(int)
 
-cdef extern from "<stdlib.h>" nogil:
-    int posix_memalign(void **, size_t, size_t)
-
 ctypedef long long word
 ctypedef int (*inner_loop)(void *context, char **places, Py_ssize_t *count, Py_ssize_t *steps, void *auxdata) noexcept nogil
 
 cdef enum:
     INSTRUCTION = 16  # words: function, context, auxdata, whether flags count, number of arguments, place and size of each
     ARGUMENTS = 5
+    ALIGNMENT = 64
 
 
 cdef int compute(const word *program, Py_ssize_t instructions, const word *places, Py_ssize_t given, char *scratch,
@@ -74,16 +72,17 @@ def run(bytes program, bytes places, Py_ssize_t slots, Py_ssize_t slot, Py_ssize
     block : int
         Elements.
     """
-    cdef void *scratch = NULL
+    cdef char *memory = <char *>malloc(slots * slot + ALIGNMENT)
+    cdef char *scratch = memory + (-<Py_ssize_t>memory) % ALIGNMENT
     cdef int seen
     cdef const word *instructions = <const word *>PyBytes_AS_STRING(program)
     cdef const word *given = <const word *>PyBytes_AS_STRING(places)
     cdef Py_ssize_t n = PyBytes_GET_SIZE(program) // (8 * INSTRUCTION), count = PyBytes_GET_SIZE(places) // 16
-    if posix_memalign(&scratch, 64, max(slots, 1) * slot):
+    if memory == NULL:
         raise MemoryError(f"Unable to allocate {slots * slot:,} bytes to compute in")
     with nogil:
-        seen = compute(instructions, n, given, count, <char *>scratch, slot, block, first, last)
-        free(scratch)
+        seen = compute(instructions, n, given, count, scratch, slot, block, first, last)
+        free(memory)
     return (
         (1 if seen & FE_DIVBYZERO else 0) | (2 if seen & FE_OVERFLOW else 0)
         | (4 if seen & FE_UNDERFLOW else 0) | (8 if seen & FE_INVALID else 0)

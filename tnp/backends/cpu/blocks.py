@@ -72,7 +72,7 @@ class Program:
         """Compute the outputs of a group of flat operands; returns the flags. An element takes about `ns`."""
         places = array("q")
         for a in group.leaves:
-            places.extend((id(a) + DATA, 1) if isinstance(a, np.generic) else (address(a), a.size == 1 != size))
+            places.extend((id(a) + DATA, 1) if isinstance(a, np.generic) else (address(a), 0))
         for _, out in group.outputs:
             places.extend((address(out), 0))
         where, n = places.tobytes(), threads.num_threads()

@@ -10,6 +10,7 @@ from tnp.backends.base import Group, Step
 from tnp.backends.cpu import threads
 from tnp.backends.cpu.blocks import Program, fits, loops_of
 from tnp.backends.cpu.inner_loops import Loop
+from tnp.core.elementwise import CHEAP
 from tnp.core.native import address
 
 BLOCK_BYTES = 1 << 16  # of each intermediate result
@@ -92,15 +93,8 @@ class Recipe:
 
 def _ns(step: Step) -> float:
     """What NumPy's loop takes for an element in the cache, roughly."""
-    name = step.prim.name if step.prim.ufunc is None else step.prim.ufunc.__name__  # type: ignore[attr-defined]
-    return 0.04 * step.dtype.itemsize if name in _CHEAP else 1.0 if name in ("divide", "sqrt", "reciprocal") else 4.0
-
-
-_CHEAP = frozenset(
-    "add subtract multiply negative positive absolute square maximum minimum sign conjugate astype where "
-    "less less_equal greater greater_equal equal not_equal logical_and logical_or logical_not isfinite isnan isinf "
-    "bitwise_and bitwise_or bitwise_xor invert floor ceil trunc rint".split()
-)
+    name = step.prim.name
+    return 0.04 * step.dtype.itemsize if name in CHEAP else 1.0 if name in ("divide", "sqrt", "reciprocal") else 4.0
 
 
 def run_alone(group: Group) -> int:
