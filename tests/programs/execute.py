@@ -20,6 +20,8 @@ from tests.programs import engine
 from tests.programs.mutants import Mutant
 from tests.programs.observe import observe
 
+CYCLE = re.compile(r"\bdel c\d+\b")  # how programs leave a cycle of references behind
+
 FILE = "<program>"
 FOREIGN = re.compile(r"\bf\d*\b|\bnumpy\.")  # what shows NumPy's own arrays, whichever module runs
 
@@ -103,7 +105,7 @@ def run(program: str, np: Any, *, function: bool = False, lazy_from: int | None 
             error.__traceback__ = None
             del error
         names.clear()
-        if "c0" in program:  # the programs' cycles have names beginning so
+        if CYCLE.search(program):
             gc.collect()
         engine.finish(np)
     linecache.cache.pop(FILE, None)
