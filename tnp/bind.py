@@ -17,7 +17,7 @@ from tnp.core.loops import WEAK
 from tnp.core.native import COMPILED
 from tnp.hot import ndarray
 from tnp.lazy import graph, lone, warn
-from tnp.lazy.schedule import lock
+from tnp.lazy.schedule import lock, locked
 
 RETAIN = 8  # a result this many times smaller than what it reads does not wait
 
@@ -238,6 +238,8 @@ def record(prim, params, args, refs, ins, dtype, warns, target, point, site):
     nbytes = size * native.itemsize(dtype)
     if size < content.lazy_from or size == 0 or not shape or leaf > RETAIN * nbytes:
         return None
+    if content.fast and not params and prim.ufunc is not None:
+        params = FAST
     where = None
     if warns:
         modes = warn.error_modes()
@@ -249,23 +251,23 @@ def record(prim, params, args, refs, ins, dtype, warns, target, point, site):
         order = operands.memory_order(refs, ins, shape, prim is where_p)
         if order is False:
             return None
-    else:
-        order = content.order_of(target)
-        if order is False or shape != content.shape_of(target):
-            return None
-    if content.fast and not params and prim.ufunc is not None:
-        params = FAST
-    if COMPILED and target is None:  # nothing in it lets another thread run
-        return _add_to_graph(prim, params, args, tuple(refs), ins, dtype, shape, order, where, target, nbytes, site)
+        if COMPILED:  # nothing in it lets another thread run
+            return _add_to_graph(prim, params, args, tuple(refs), ins, dtype, shape, order, where, None, nbytes, site)
     with lock:
+        if target is not None:
+            order = content.order_of(target)
+            if order is False or shape != content.shape_of(target):
+                return None
         return _add_to_graph(prim, params, args, tuple(refs), ins, dtype, shape, order, where, target, nbytes, site)
 
 
 def _add_to_graph(prim, params, args, refs, ins, dtype, shape, order, where, target, nbytes, site):
-    for o in args:
-        if type(o) is ndarray:
-            x = o
+    for i in range(len(args)):
+        if type(args[i]) is ndarray:
+            x = args[i]
             c = x._cell
+            if operands.storage_of(refs[i]) is not c.storage:
+                return None  # another thread has written to the whole, and may have taken the memory, since we looked
             c.marked |= READERS
     s = graph.record(prim, params, refs, ins, dtype, shape, order, where)
     if site:
@@ -282,3 +284,8 @@ def _add_to_graph(prim, params, args, refs, ins, dtype, shape, order, where, tar
     if dropped:
         schedule.finish_dropped()
     return x
+
+
+if not COMPILED:  # any line may let another thread run
+    for _name in ("record_elementwise", "record_select", "record_cast"):
+        globals()[_name] = locked(globals()[_name])

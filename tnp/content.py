@@ -83,6 +83,7 @@ def settle(x):
         c.marked &= ~PENDING
         return x._nd
     with lock:
+        s = c.storage  # another thread may have written to the whole while this one waited
         if s.node is not None:
             schedule.force(s)
         if c.marked & PENDING:
@@ -148,23 +149,21 @@ def look(x):
     p = x._place
     if p is not None:
         return p.nd
-    s = c.storage
-    if s.node is None:
-        return settle(x)
-    ph = _phantom.phantom(s.node.shape, s.node.dtype, s.node.order)
+    node = c.storage.node
+    ph = None if node is None else _phantom.phantom(node.shape, node.dtype, node.order)
     return ph if ph is not None else settle(x)
 
 
 def shape_of(x):
     """Shape of an array that may be pending."""
-    s = pending_whole(x)
-    return native.shape(look(x)) if s is None else s.node.shape
+    node = pending_node(x)
+    return native.shape(look(x)) if node is None else node.shape
 
 
 def dtype_of(x):
     """Dtype of an array that may be pending."""
-    s = pending_whole(x)
-    return native.dtype(look(x)) if s is None else s.node.dtype
+    node = pending_node(x)
+    return native.dtype(look(x)) if node is None else node.dtype
 
 
 def pending_whole(x):
@@ -177,13 +176,19 @@ def pending_whole(x):
     return None
 
 
+def pending_node(x):
+    """The node that will compute all of `x`, or None. It stays as it is when another thread computes it."""
+    s = pending_whole(x)
+    return None if s is None else s.node
+
+
 # ------------------------------------------------------------------------------------------------ the next content
 def order_of(x):
     """Memory order of an array that is the whole of its storage; False if its next content cannot be pending."""
     c = x._cell
-    s = pending_whole(x)
-    if s is not None:
-        return s.node.order
+    node = pending_node(x)
+    if node is not None:
+        return node.order
     if c is None:
         c = hot.cell_of(x)
     if is_shared(c):
@@ -281,8 +286,8 @@ def evaluate(*arrays):
     """
     together = {}
     for x in arrays:
-        if type(x) is ndarray and (s := pending_whole(x)) is not None:
-            together.setdefault(s.node.shape, {})[s] = None
+        if type(x) is ndarray and (node := pending_node(x)) is not None:
+            together.setdefault(node.shape, {})[x._cell.storage] = None
     for same in together.values():
         if len(same) > 1:
             schedule.run([s for s in same if s.node is not None])

@@ -47,6 +47,14 @@ def _place(s, nd):
     return p
 
 
+def storage_of(ref):
+    """The storage that an operand is, or is a part of."""
+    if type(ref) is Storage:
+        return ref
+    p = ref
+    return p.storage
+
+
 def ref_array(ref):
     """The array of an operand, a view of the phantom if it is pending; None for all of what is pending."""
     if type(ref) is Storage:

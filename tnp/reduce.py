@@ -9,9 +9,10 @@ from tnp.content import schedule
 from tnp.core import loops, native
 from tnp.core.cells import Cell
 from tnp.core.elementwise import REDUCTIONS
+from tnp.core.native import COMPILED
 from tnp.hot import ndarray
 from tnp.lazy import graph
-from tnp.lazy.schedule import lock
+from tnp.lazy.schedule import lock, locked
 from tnp.lazy.warn import asked
 
 PLAIN_REDUCTION = 1 << 20  # elements of memory as it lies, below which NumPy is as fast
@@ -64,6 +65,8 @@ def run_reduce(ufunc, x, axis, keepdims, dtype):
     else:
         shape = tuple(n for i, n in enumerate(given) if i not in axes)
     with lock:
+        if operands.storage_of(r) is not x._cell.storage:
+            return None  # another thread has written to the whole since we looked
         s = graph.record(prim, (("axis", axes), ("keepdims", bool(keepdims))), (r,), (loop,), loop, shape, None, None)
         s.live = True
         schedule.force(s)
@@ -93,3 +96,7 @@ def _reduce_loop(ufunc, dtype, wanted):
     if ufunc in (_np.add, _np.multiply) and dtype.kind in "bui":
         return None if dtype.kind == "b" or dtype.itemsize < 8 else dtype
     return dtype
+
+
+if not COMPILED:  # any line may let another thread run
+    globals()["run_reduce"] = locked(run_reduce)

@@ -124,7 +124,7 @@ def store(x, key, value):
     with lock:
         c = hot.cell_of(x)  # first: a reference of our own would make the memory look shared
         nd = content.settle(x)
-        if v.node is None:  # the kernel that gave `x` its content computed the value too
+        if v.node is None or content.pending_whole(value) is not v:  # the kernel of `x` or another thread came first
             return None
         place = nd[key]
         if type(place) is not _NDARRAY or not place.flags.writeable or place.shape != v.node.shape:

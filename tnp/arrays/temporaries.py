@@ -54,12 +54,12 @@ def over(op, a, b, first, second):
 
 def _lies_alike(a, b):
     """Do both lie in memory in the same order, so that the result does whatever NumPy does?"""
-    s, u = content.pending_whole(a), content.pending_whole(b)
-    if s is not None and s.node.order is not None:
-        return u is not None and u.node.order == s.node.order
-    if u is not None and u.node.order is not None:
+    m, n = content.pending_node(a), content.pending_node(b)
+    if m is not None and m.order is not None:
+        return n is not None and n.order == m.order
+    if n is not None and n.order is not None:
         return False
-    return (s is not None or _in_c_order(a)) and (u is not None or _in_c_order(b))
+    return (m is not None or _in_c_order(a)) and (n is not None or _in_c_order(b))
 
 
 def _in_c_order(x):
@@ -83,8 +83,8 @@ def _lies_apart(a):
     """Does `a` lie otherwise than a new result, which takes its order, would? In dimensions of one element it may."""
     if 1 not in content.shape_of(a):
         return False
-    s = content.pending_whole(a)
-    return s.node.order is not None if s is not None else not _in_c_order(a)
+    node = content.pending_node(a)
+    return node.order is not None if node is not None else not _in_c_order(a)
 
 
 def _is_number(b, a):

@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Container
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,17 @@ PIECE = 1 << 16  # elements of a flat group that are replayed at a time
 
 Due = tuple[int, Where, str, list[str]]  # a warning: serial of the operation, where, its name, the kinds
 Found = list[tuple[Storage, list[str]]]  # what happened in which operations
+
+
+def locked(function: Any) -> Any:
+    """`function`, as something that no other thread's recording or running comes between."""
+
+    @wraps(function)
+    def run(*args: Any) -> Any:
+        with lock:
+            return function(*args)
+
+    return run
 
 
 class Schedule:

@@ -34,18 +34,15 @@ def joined(arrays, shape, dtype, parts):
 
 def write(storage, place, x):
     """``place[...] = x`` for a part `place` of the memory `storage` that nothing else knows yet."""
-    s = content.pending_whole(x)
-    if s is not None and s.node.dtype != place.dtype:
+    if content.pending_node(x) is not None and content.dtype_of(x) != place.dtype:
         y = bind.cast(x, place.dtype)
-        s = None if y is None else content.pending_whole(y)
-    if s is None or s.node.shape != place.shape:
-        copy(place, real(x))
-    else:
-        with lock:
-            if s.node is None:  # another thread has just computed it
-                copy(place, s.full)
-            else:
-                content.schedule.store(storage, place, s)
+        x = x if y is None else y
+    with lock:
+        s = content.pending_whole(x)
+        if s is not None and s.node.dtype == place.dtype and s.node.shape == place.shape:
+            content.schedule.store(storage, place, s)
+            return
+    copy(place, real(x))
 
 
 def operands(arrays):

@@ -6,7 +6,6 @@ local variables; what it shows must be the same. Rules that need a process of th
 
 import gc
 import sys
-import threading
 import weakref
 
 import numpy
@@ -655,63 +654,3 @@ def test_a_long_chain_is_no_recursion():
     for _ in range(50_000):
         y = y * 1
     del y  # never asked for
-
-
-# ------------------------------------------------------------------------------------------------ threads
-@pytest.mark.usefixtures("recorded")
-def test_many_threads_read_one_pending_value():
-    for k in range(50):
-        a = tnp.arange(5000.0) * k + 1
-        b = a * a - a
-        results = []
-        threads = [threading.Thread(target=lambda b=b, to=results: to.append(float(b.sum()))) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        n = numpy.arange(5000.0) * k + 1
-        assert results == [float((n * n - n).sum())] * 4
-
-
-@pytest.mark.usefixtures("recorded")
-def test_a_thread_reads_while_another_writes():
-    """What is read is one of the contents that the program order of the writer gives, never a mixture."""
-    a = tnp.zeros(20_000)
-    stop, torn = threading.Event(), []
-
-    def read():
-        while not stop.is_set():
-            x = (a + 0).tolist()
-            if min(x) != max(x):
-                torn.append((min(x), max(x)))
-
-    readers = [threading.Thread(target=read) for _ in range(2)]
-    for reader in readers:
-        reader.start()
-    for _ in range(300):
-        a += 1
-        a *= 1
-    stop.set()
-    for reader in readers:
-        reader.join()
-    assert a[0] == a[-1] == 300.0
-    assert len(torn) == 0
-
-
-@pytest.mark.usefixtures("recorded")
-def test_threads_record_on_shared_operands():
-    a = tnp.arange(3000.0)
-    results = {}
-
-    def work(k):
-        y = a * k
-        for _ in range(200):
-            y = y + a - a
-        results[k] = y.sum()
-
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert results == {k: (numpy.arange(3000.0) * k).sum() for k in range(4)}
