@@ -1,12 +1,16 @@
 """What tests of every kind share."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background: so would the programs be
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 CORE = tuple(str(CHECKOUT / "tests" / name) for name in ("tnp/core", "tnp/lazy", "test_sharp_edges.py"))

@@ -318,11 +318,14 @@ def test_interrupt_from_outside(python):
             text=True,
             env=python.environment(),
         )
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.5)  # until it sleeps itself: the traceback shows the line
-        process.send_signal(signal.SIGINT)
-        began = time.monotonic()
-        endings.append((process.communicate(timeout=30), process.returncode))
+        try:
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(0.5)  # until it sleeps itself: the traceback shows the line
+            process.send_signal(signal.SIGINT)
+            began = time.monotonic()
+            endings.append((process.communicate(timeout=30), process.returncode))
+        finally:
+            process.kill()
         assert time.monotonic() - began < 10
     assert endings[0] == endings[1]
     assert endings[1][1] == -signal.SIGINT

@@ -140,12 +140,15 @@ def interrupted(program, wait):
     """Send Ctrl-C `wait` seconds after the program says it is ready; its lines and how long it took to act."""
     text = f"import tnp as np\n{textwrap.dedent(program)}"
     process = subprocess.Popen([sys.executable, "-c", text], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(wait)
-    sent = time.time()
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(wait)
+        sent = time.time()
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
     acted, *lines = out.splitlines()
     return lines, float(acted) - sent
 
