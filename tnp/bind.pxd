@@ -2,7 +2,7 @@ cimport cython
 cimport numpy as cnp
 from tnp cimport content, hot, operands
 from tnp.core cimport layout, loops, native
-from tnp.core.cells cimport Cell, Node, Place, Storage
+from tnp.core.cells cimport Cell, Node, Place, Storage, storage_of
 from tnp.hot cimport ndarray
 from tnp.lazy cimport graph, lone, warn
 

@@ -10,7 +10,7 @@ from tnp import content, hot, operands
 from tnp.backends.base import FAST
 from tnp.content import schedule
 from tnp.core import layout, loops, native
-from tnp.core.cells import PENDING, READERS, TRACED, Cell, Place, Storage, dropped
+from tnp.core.cells import PENDING, READERS, TRACED, Cell, Place, Storage, dropped, storage_of
 from tnp.core.dtypes import is_number
 from tnp.core.elementwise import cast_p, where_p
 from tnp.core.loops import WEAK
@@ -266,7 +266,7 @@ def _add_to_graph(prim, params, args, refs, ins, dtype, shape, order, where, tar
         if type(args[i]) is ndarray:
             x = args[i]
             c = x._cell
-            if operands.storage_of(refs[i]) is not c.storage:
+            if storage_of(refs[i]) is not c.storage:
                 return None  # another thread has written to the whole, and may have taken the memory, since we looked
             c.marked |= READERS
     s = graph.record(prim, params, refs, ins, dtype, shape, order, where)

@@ -14,7 +14,6 @@ from tnp.backends.cpu.engine import CpuBackend
 from tnp.core import layout, native
 from tnp.core.cells import MOVED, PENDING, READERS, SHARED, dropped
 from tnp.core.config import config
-from tnp.core.native import address
 from tnp.hot import ndarray
 from tnp.lazy import graph, lone
 from tnp.lazy import phantom as _phantom
@@ -101,7 +100,7 @@ def settle(x):
             left = former_place(c, nd) if hot.root(nd) is not hot.root(s.full) else None
             if left is not None:  # else some object holds the memory
                 _, start, whole = left
-                x._nd = nd = s.full if id(nd) == whole else _phantom.at(s.full, address(nd) - start, nd)
+                x._nd = nd = s.full if id(nd) == whole else _phantom.at(s.full, native.address(nd) - start, nd)
         if dropped:
             schedule.finish_dropped()
     return nd
@@ -221,7 +220,7 @@ def renew(x, s):
         if c.starts is None:
             c.starts = {}
         was = hot.root(old.full)
-        c.starts[id(was)] = weakref.ref(was), address(old.full), id(old.full)
+        c.starts[id(was)] = weakref.ref(was), native.address(old.full), id(old.full)
     s.live = True
     s.node.version = True
     c.storage = s
@@ -284,6 +283,11 @@ def evaluate(*arrays):
     >>> x
     array([1, 2, 3])
     """
+    if len(arrays) == 1:
+        x = arrays[0]
+        if isinstance(x, ndarray):
+            settle(x)
+        return x
     together = {}
     for x in arrays:
         if type(x) is ndarray and (node := pending_node(x)) is not None:
@@ -297,7 +301,7 @@ def evaluate(*arrays):
     if not arrays:
         schedule.finish_dropped()
         schedule.finish_warners()
-    return arrays[0] if len(arrays) == 1 else arrays
+    return arrays
 
 
 atexit.register(evaluate)

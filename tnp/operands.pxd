@@ -11,8 +11,6 @@ cdef int PENDING, MOVED, SHARED
 cpdef object operand(ndarray x)
 @cython.locals(p=Place)
 cdef Place _place(Storage s, object nd)
-@cython.locals(p=Place)
-cdef Storage storage_of(object ref)
 @cython.locals(s=Storage, p=Place)
 cdef cnp.ndarray ref_array(object ref)
 @cython.locals(s=Storage, nd=cnp.ndarray)

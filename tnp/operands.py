@@ -9,7 +9,6 @@ import numpy as _np
 from tnp import content, hot
 from tnp.core import layout, native
 from tnp.core.cells import MOVED, PENDING, SHARED, Place, Storage
-from tnp.core.native import address
 from tnp.lazy import phantom as _phantom
 
 
@@ -27,7 +26,7 @@ def operand(x):
             if ph is None or left is None:
                 content.settle(x)
             else:
-                return _place(s, _phantom.at(ph, address(nd) - left[1], nd))
+                return _place(s, _phantom.at(ph, native.address(nd) - left[1], nd))
         else:
             p = x._place
             return s if p is None else _place(s, p.nd)
@@ -45,14 +44,6 @@ def _place(s, nd):
     p = Place.__new__(Place)
     p.storage, p.nd = s, nd
     return p
-
-
-def storage_of(ref):
-    """The storage that an operand is, or is a part of."""
-    if type(ref) is Storage:
-        return ref
-    p = ref
-    return p.storage
 
 
 def ref_array(ref):

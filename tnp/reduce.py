@@ -7,7 +7,7 @@ import numpy as _np
 from tnp import bind, content, hot, operands
 from tnp.content import schedule
 from tnp.core import loops, native
-from tnp.core.cells import Cell
+from tnp.core.cells import Cell, storage_of
 from tnp.core.elementwise import REDUCTIONS
 from tnp.core.native import COMPILED
 from tnp.hot import ndarray
@@ -65,7 +65,7 @@ def run_reduce(ufunc, x, axis, keepdims, dtype):
     else:
         shape = tuple(n for i, n in enumerate(given) if i not in axes)
     with lock:
-        if operands.storage_of(r) is not x._cell.storage:
+        if storage_of(r) is not x._cell.storage:
             return None  # another thread has written to the whole since we looked
         s = graph.record(prim, (("axis", axes), ("keepdims", bool(keepdims))), (r,), (loop,), loop, shape, None, None)
         s.live = True

@@ -102,11 +102,11 @@ def over_reflected(op, a, b, count):
     if _counting is not None:
         _counting.append((count, count))
         return False
-    if _uncounted or not op.commutes or type(a) is not ndarray or not _is_number(b, a):
+    if _uncounted or not op.commutes or type(a) is not ndarray:
         return False
     if not _lies_apart(a) and (op.name != "mul" or content.dtype_of(a).kind != "c"):
         return False
-    return _is_large_and_own(op.name, a)
+    return _is_number(b, a) and _is_large_and_own(op.name, a)
 
 
 def _fits(name, a, b):

@@ -1,3 +1,5 @@
+cimport cython
+
 cdef class Node
 cdef class Storage:
     cdef public object full
@@ -30,7 +32,12 @@ cdef class Node:
     cdef public bint version
     cdef public bint warns
     cdef public bint ran
+    cdef public Py_ssize_t mark
+    cdef public Py_ssize_t index
 
 cdef class Place:
     cdef public object nd
     cdef public Storage storage
+
+@cython.locals(p=Place)
+cpdef Storage storage_of(object operand)

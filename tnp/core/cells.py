@@ -109,6 +109,8 @@ class Node:
         The place in the program, if it may turn out not to be worth recording (tnp/lazy/lone.py), or 0.
     ran : bool
         Was it computed before, as part of another's kernel (it has warned then)?
+    mark, index : int
+        For whoever walks over nodes (tnp/lazy/fusion.py): which walk came here last, and where it put the node.
     """
 
     __slots__ = (
@@ -117,6 +119,8 @@ class Node:
         "dtype",
         "first",
         "in_dtypes",
+        "index",
+        "mark",
         "order",
         "params",
         "prim",
@@ -156,6 +160,8 @@ class Node:
         self.version = False
         self.warns = False
         self.ran = False
+        self.mark = 0
+        self.index = 0
 
 
 class Place:
@@ -174,6 +180,16 @@ class Place:
     def __init__(self, storage: Storage, nd: Any) -> None:
         self.storage = storage
         self.nd = nd
+
+
+def storage_of(operand: Any) -> Storage | None:
+    """The storage that an operand of a node is, or is a part of; None for a number."""
+    if type(operand) is Storage:
+        return operand
+    if type(operand) is Place:
+        p = operand
+        return p.storage
+    return None
 
 
 # Storages with operations that could warn, which the program let go before they were computed

@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 
 from tnp.backends.base import Group, Step
-from tnp.core.cells import Place, Storage
-from tnp.core.native import address
+from tnp.core import layout, native
+from tnp.core.cells import Place, Storage, storage_of
 from tnp.core.primitive import Reduction
 from tnp.lazy.phantom import is_phantom, realise
 
 MOST_COMPARED = 64  # leaves among which the same place is looked for
+
+_NDARRAY = np.ndarray
+_walks = 0
 
 _Fusible = Callable[[Any, Any, Any], bool]  # `Backend.fusible`
 
@@ -37,19 +40,21 @@ def first_barrier(storage: Storage, fusible: _Fusible) -> Storage | None:
 
 def _walk(targets: list[Storage], fusible: _Fusible) -> tuple[list[Storage], Storage | None]:
     """The order, and what must run before if there is such a thing (then the order says nothing)."""
+    global _walks
+    _walks += 2
+    entered, left = _walks, _walks + 1
     order: list[Storage] = []
-    seen: set[Storage] = set()
-    stack = [(t, False) for t in reversed(targets) if t.node is not None]
+    stack = [t for t in reversed(targets) if t.node is not None]
     while stack:
-        s, done = stack.pop()
-        if done:
-            order.append(s)
-            continue
-        if s in seen:
-            continue
-        seen.add(s)
-        stack.append((s, True))
+        s = stack[-1]
         node = s.node
+        if node.mark >= entered:
+            stack.pop()
+            if node.mark == entered:  # all below it stand in the order
+                node.mark = left
+                order.append(s)
+            continue
+        node.mark = entered
         lone = len(stack) == 1 and len(targets) == 1 and not any([_pending(a) for a in node.args])
         for a in reversed(node.args):
             t = type(a)
@@ -57,39 +62,36 @@ def _walk(targets: list[Storage], fusible: _Fusible) -> tuple[list[Storage], Sto
                 b = a
                 if b.node is not None:
                     if type(b.node.prim) is Reduction or (
-                        b.node.shape != node.shape and type(node.prim) is not Reduction
+                        b.node.shape is not node.shape
+                        and b.node.shape != node.shape
+                        and type(node.prim) is not Reduction
                     ):
                         return order, b
-                    if b not in seen:
-                        stack.append((b, False))
-                elif not ((b.full.flags.c_contiguous and b.full.shape == node.shape) or lone) and not fusible(
-                    node.prim, node.in_dtypes, b.full
-                ):
+                    if b.node.mark < entered:
+                        stack.append(b)
+                elif not (
+                    lone or (native.is_contiguous(b.full) and layout.has_shape(b.full, node.shape))
+                ) and not fusible(node.prim, node.in_dtypes, b.full):
                     return _alone(s, targets)
             elif t is Place:
                 p = a
                 if p.storage.node is not None:
                     return order, p.storage
                 nd = view(a)
-                if not lone and not nd.flags.c_contiguous and not fusible(node.prim, node.in_dtypes, nd):
+                if not lone and not native.is_contiguous(nd) and not fusible(node.prim, node.in_dtypes, nd):
                     return _alone(s, targets)
     return order, None
 
 
 def _pending(a: Any) -> bool:
-    if type(a) is Storage:
-        s = a
-        return s.node is not None
-    if type(a) is Place:
-        p = a
-        return p.storage.node is not None
-    return False
+    s = storage_of(a)
+    return s is not None and s.node is not None
 
 
 def _alone(s: Storage, targets: list[Storage]) -> tuple[list[Storage], Storage | None]:
     """`s` reads a leaf that only NumPy reads right: its other operands are run first, then itself."""
     for a in s.node.args:
-        p = a if type(a) is Storage else a.storage if type(a) is Place else None
+        p = storage_of(a)
         if p is not None and p.node is not None:
             return [], p
     return ([s], None) if s in targets and len(targets) == 1 else ([], s)
@@ -107,7 +109,7 @@ def _leaf(nd: Any, leaves: list[Any]) -> int:
     """Where the array `nd` stands among the leaves; put there unless the same place is."""
     if len(leaves) <= MOST_COMPARED:
         for i in range(len(leaves)):
-            if type(leaves[i]) is np.ndarray and is_same(leaves[i], nd):
+            if type(leaves[i]) is _NDARRAY and is_same(leaves[i], nd):
                 return i
     leaves.append(nd)
     return len(leaves) - 1
@@ -115,7 +117,7 @@ def _leaf(nd: Any, leaves: list[Any]) -> int:
 
 def is_same(a: Any, b: Any) -> bool:
     """Are these the very same elements?"""
-    if address(a) != address(b) or a.ndim != b.ndim:
+    if native.address(a) != native.address(b) or a.ndim != b.ndim:
         return False
     for i in range(a.ndim):
         if a.strides[i] != b.strides[i] or a.shape[i] != b.shape[i]:
@@ -125,7 +127,7 @@ def is_same(a: Any, b: Any) -> bool:
 
 def build(order: list[Storage], outputs: dict[Storage, Any], place: Any = None) -> Group:
     """The `Group` of the storages `order`; writes ``outputs`` (storage -> destination), and the last one to `place`."""
-    index: dict[Storage, int] = {}
+    known: dict[Storage, int] = {}  # where storages stand among the leaves
     leaves: list[Any] = []
     steps: list[Step] = []
     shape: tuple[int, ...] = ()
@@ -134,27 +136,30 @@ def build(order: list[Storage], outputs: dict[Storage, Any], place: Any = None) 
         for a in node.args:
             t = type(a)
             if t is Storage:
-                i = index.get(a)
+                b = a
+                if b.node is not None:
+                    args.append(b.node.index)
+                    continue
+                i = known.get(b)
                 if i is None:
-                    b = a
                     leaves.append(b.full)
-                    i = index[a] = ~(len(leaves) - 1)
+                    i = known[b] = ~(len(leaves) - 1)
                 args.append(i)
             elif t is Place:
                 args.append(~_leaf(view(a), leaves))
             else:
                 leaves.append(a)
                 args.append(~(len(leaves) - 1))
-        index[s] = len(steps)
+        node.index = len(steps)
         step = Step.__new__(Step)  # field by field: that is C where this is compiled
         step.prim, step.args, step.in_dtypes = node.prim, tuple(args), node.in_dtypes
         step.dtype, step.params = node.dtype, node.params
         steps.append(step)
-        if not isinstance(node.prim, Reduction):
+        if type(node.prim) is not Reduction:
             shape = node.shape
     if len(order) == 1 and isinstance(order[0].node.prim, Reduction):
         shape = leaves[0].shape
-    destinations = [(index[s], nd) for s, nd in outputs.items()]
+    destinations = [(s.node.index, nd) for s, nd in outputs.items()]
     if place is not None:
         destinations.append((len(steps) - 1, place))
     return Group(steps, leaves, destinations, shape)

@@ -10,7 +10,7 @@ import weakref
 from typing import Any
 
 from tnp.core import native
-from tnp.core.cells import Node, Place, Storage
+from tnp.core.cells import Node, Storage, storage_of
 
 GROUP = 400  # nodes of one kernel at most; more are run at once
 
@@ -18,11 +18,6 @@ _sweep_at = 32
 _serial = 0
 # Weak references to pending storages that can warn, in the program's order
 warners: list[weakref.ref[Storage]] = []
-
-
-def _storage_of(a: Any) -> Any:
-    t = type(a)
-    return a if t is Storage else a.storage if t is Place else None
 
 
 def record(
@@ -52,7 +47,7 @@ def record(
     first = _serial
     warns = where is not None
     for a in args:
-        s = _storage_of(a)
+        s = storage_of(a)
         if s is not None and s.node is not None:
             count += s.node.count
             if s.node.first < first:
@@ -65,7 +60,7 @@ def record(
     node.prim, node.params, node.args, node.in_dtypes = prim, params, args, in_dtypes
     node.dtype, node.shape, node.order, node.count, node.where = dtype, shape, order, count, where
     node.serial, node.first, node.warns = _serial, first, warns
-    node.site, node.version, node.ran = 0, False, False
+    node.site, node.version, node.ran, node.mark = 0, False, False, 0
     out = Storage.__new__(Storage)
     out.full, out.node, out.readers, out.export = None, node, None, None
     out.live, out.uses = False, 0
@@ -82,7 +77,7 @@ def record(
 def _enlist(me: Any, args: tuple[Any, ...]) -> None:
     """Have the storages among `args` know their reader."""
     for a in args:
-        s = _storage_of(a)
+        s = storage_of(a)
         if s is not None:
             s.uses += 1
             readers = s.readers
@@ -114,7 +109,7 @@ def earlier_warners(serial: int) -> list[Storage]:
 
 def _reads(node: Node, storage: Storage) -> bool:
     """Is it an operand still? (It may have been given a copy.)"""
-    return storage in [_storage_of(a) for a in node.args]
+    return storage in [storage_of(a) for a in node.args]
 
 
 def pending_readers(storage: Storage) -> list[Storage]:

@@ -1,1 +1,3 @@
+from tnp.core cimport native
+
 cpdef bint is_phantom(object nd)

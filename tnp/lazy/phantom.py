@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tnp.core.native import address
+from tnp.core import native
 
 _NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # new in Python 3.14
 _space: Any = None
@@ -28,14 +28,14 @@ def _reserve() -> None:
         try:
             _region = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE, prot=mmap.PROT_READ)
             # Nobody writes there; but views must tell NumPy's read-only ones (diagonal) from the others
-            start = address(np.frombuffer(_region, np.uint8))
+            start = native.address(np.frombuffer(_region, np.uint8))
             writable: Any = (ctypes.c_uint8 * size).from_address(start)
             _space = np.frombuffer(writable, np.uint8)
         except (OSError, ValueError):
             size >>= 1
             if size < 1 << 26:
                 raise
-    _start = address(_space)
+    _start = native.address(_space)
 
 
 def phantom(shape: tuple[int, ...], dtype: Any, order: tuple[int, ...] | None) -> Any:
@@ -57,7 +57,7 @@ def is_phantom(nd: Any) -> bool:
 
 def realise(nd: Any, full: Any) -> Any:
     """The view of `full` that `nd` is of the phantom."""
-    return at(full, address(nd) - _start, nd)
+    return at(full, native.address(nd) - _start, nd)
 
 
 def at(full: Any, offset: int, like: Any) -> Any:
@@ -65,7 +65,7 @@ def at(full: Any, offset: int, like: Any) -> Any:
     base = full.base if type(full.base) is np.ndarray else full
     if not base.flags.c_contiguous:
         base = base.transpose(np.argsort([-s for s in base.strides], kind="stable"))
-    nd = np.ndarray(like.shape, like.dtype, base, offset + address(full) - address(base), like.strides)
+    nd = np.ndarray(like.shape, like.dtype, base, offset + native.address(full) - native.address(base), like.strides)
     if not like.flags.writeable:
         nd.flags.writeable = False
     return nd

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tnp.backends.base import Backend, Group, is_flat, part
-from tnp.core.cells import Node, Place, Storage, dropped
+from tnp.core.cells import Node, Place, Storage, dropped, storage_of
 from tnp.core.elementwise import cast_p
 from tnp.core.primitive import Reduction
 from tnp.lazy import reuse
@@ -201,15 +201,15 @@ class Schedule:
         """
         with lock:
             order = collect([value], self.finish, self.backend.fusible)
-            inside = set(order)
-            self.serve(dest, inside)
-            order = [s for s in order if s.node is not None]
+            if dest.readers:
+                self.serve(dest, set(order))
+                order = [s for s in order if s.node is not None]
             if value.node is None:
                 place[...] = value.full
                 return
             touched, clash, same = overwritten(order, dest, place)
             outputs = {}
-            for s in wanted(order, touched, inside):
+            for s in wanted(order, touched):
                 if s is not value or not (clash or same):
                     outputs[s] = self.allocate(s.node)
             if clash:
@@ -248,17 +248,13 @@ def overwritten(order: list[Storage], dest: Storage, place: Any) -> tuple[set[St
     clash = same = False
     for s in order:
         for i, a in enumerate(s.node.args):
-            t = type(a)
-            if t is Storage:
-                p = a
-            elif t is Place:
-                p = a.storage
-            else:
+            p = storage_of(a)
+            if p is None:
                 continue
-            if p in touched:
+            if touched and p in touched:
                 touched.add(s)
             elif p is dest:
-                nd = view(a) if t is Place else dest.full
+                nd = view(a) if type(a) is Place else dest.full
                 if is_same(nd, place):
                     touched.add(s)
                     same = True
@@ -273,12 +269,12 @@ def overwritten(order: list[Storage], dest: Storage, place: Any) -> tuple[set[St
     return touched, clash, same
 
 
-def wanted(order: list[Storage], touched: set[Storage], inside: set[Storage]) -> list[Storage]:
-    """Which of the storages `order` must be kept, when what some of them are made of changes."""
-    kept = []
+def wanted(order: list[Storage], touched: set[Storage]) -> list[Storage]:
+    """Which of the storages `order` must be kept, when what the `touched` ones are made of changes."""
+    inside, kept = set(order) if touched else touched, []
     for s in order:
         node = s.node
-        if s in touched:
+        if touched and s in touched:
             if s.live or any([u not in inside for u in pending_readers(s)]):
                 kept.append(s)
         elif s.live and (s.uses > 1 or node.ran or node.version):
@@ -327,10 +323,14 @@ _masks: dict[int, tuple[Any, int]] = {}  # by identity of the error modes, kept 
 def watched(order: list[Storage]) -> int:
     """The flags that give warnings."""
     flags = 0
+    last = None
     for s in order:
-        where = s.node.where
-        if where is not None and not s.node.ran:
-            modes = where.modes
+        w = s.node.where
+        if w is not None and not s.node.ran:
+            modes = w.modes
+            if modes is last:
+                continue
+            last = modes
             known = _masks.get(id(modes))
             if known is None or known[0] is not modes:
                 if len(_masks) >= 64:
