@@ -17,6 +17,16 @@ NPBENCH_FLOORS = {
     "arc_distance": (2, 1.3),
 }
 
+# By the sizes of a preset: elements of an array, how often all of them are gone through, bytes moved for one of them
+# each time when every statement moves its operands and its result once, and bytes that it takes in all arrays
+_MOVED: dict[str, Callable[[dict[str, int]], tuple[int, int, float, float]]] = {
+    "jacobi_2d": lambda s: (s["N"] ** 2, 2 * (s["TSTEPS"] - 1), 16, 16),
+    "heat_3d": lambda s: (s["N"] ** 3, 2 * (s["TSTEPS"] - 1), 16, 16),
+    "hdiff": lambda s: (s["I"] * s["J"] * s["K"], 1, 24, 24),
+    "fdtd_2d": lambda s: (s["NX"] * s["NY"], s["TMAX"], 80, 24),
+    "arc_distance": lambda s: (s["N"], 1, 40, 40),
+}
+
 
 def load(path: Path, **names: Any) -> ModuleType:
     """The module in a file, as another module than any loaded before, then with these names set in it."""
@@ -47,7 +57,8 @@ def equation_of_state(clone: Path) -> Program:
         return tuple(load(folder / "__init__.py").generate_inputs(1 << 20))
 
     run = calling(folder / "eos_numpy.py", "run", lambda result, *arguments: result)
-    return Program("pyhpc equation_of_state, 1M, one core", make, run, 18, 7.5, one_core=True)
+    name = "pyhpc equation_of_state, 1M, one core"
+    return Program(name, make, run, 18, 7.5, one_core=True, elements=1 << 20, moved=32, counted=True)
 
 
 def npbench(clone: Path) -> list[Program]:
@@ -70,4 +81,6 @@ def _npbench_program(clone: Path, name: str, floor_avx512: float, floor_avx2: fl
         return tuple(arguments[names.index(output)] for output in outputs) if outputs else result
 
     run = calling(folder / f"{about['module_name']}_numpy.py", about["func_name"], finish)
-    return Program(f"NPBench {name}, preset M, one core", make, run, floor_avx512, floor_avx2, one_core=True)
+    title = f"NPBench {name}, preset M, one core"
+    moves = dict(zip(("elements", "passes", "moved", "held"), _MOVED[name](sizes), strict=True))
+    return Program(title, make, run, floor_avx512, floor_avx2, one_core=True, counted=True, **moves)  # type: ignore[arg-type]

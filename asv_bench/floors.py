@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy
 
+from asv_bench.arithmetic import BLOCK, count
 from asv_bench.programs import Program
 from tnp.backends.cpu.compile import compiler
 
 SAMPLES = 7  # the best counts: a floor is what nothing disturbs
-BLOCK = 2048  # elements: in the first cache, and long enough for a call not to count
 _LEVELS = {"2": "L2", "3": "L3"}
 _CACHE = Path("/sys/devices/system/cpu/cpu0/cache")
 _CHAIN = 64  # additions, each waiting for the one before: a cycle each
@@ -68,12 +68,15 @@ def level_of(working_set: float, cores: int, sizes: dict[str, int]) -> str:
     return "L3" if working_set <= sizes["L3"] else "memory"
 
 
+def bandwidth(working_set: float, cores: int) -> float:
+    """Bytes a second, read and written together, of a copy by so many threads in arrays of about so many bytes."""
+    largest = max(256 << 20, 4 * caches()["L3"])
+    return _copied(min(1 << (max(1, int(working_set)) - 1).bit_length(), largest), cores)
+
+
 @cache
-def bandwidth(level: str, cores: int) -> float:
-    """Bytes a second, read and written together, of a copy by so many threads in arrays that this level holds."""
-    sizes = caches()
-    total = {"L2": sizes["L2"] * cores // 2, "L3": sizes["L3"] // 2, "memory": max(256 << 20, 4 * sizes["L3"])}[level]
-    count = total // 16 // cores
+def _copied(total: int, cores: int) -> float:
+    count = max(1, total // 16 // cores)
     times = max(1, (32 << 20) // (16 * count))
     arrays = [(numpy.zeros(count), numpy.ones(count)) for _ in range(cores)]
 
@@ -126,16 +129,29 @@ def loop_seconds(program: Program) -> float:
     return max(0.0, best(repeated(block)) - best(repeated(one))) / (20 * (BLOCK - 1))
 
 
+def counted_seconds(program: Program) -> float:
+    """Of one core, for all that a program computes."""
+    work = count(program)
+    seconds = work.cycles / clock() / (register_bytes() / 32)
+    for ufunc, elements in work.elements.items():
+        operands = work.blocks[ufunc]
+        out = ufunc(*operands)
+        seconds += elements * best(lambda ufunc=ufunc, operands=operands, out=out: ufunc(*operands, out)) / out.size
+    return seconds
+
+
 def floor(program: Program, cores: int) -> Floor | None:
     """The larger of what the bytes and the arithmetic need; None where the program does not say what it moves."""
     if not program.elements:
         return None
     cores = 1 if program.one_core else cores
-    held, computed = program.elements * program.moved, program.elements * program.passes
+    held, computed = program.elements * (program.held or program.moved), program.elements * program.passes
     level = level_of(held, cores, caches())
-    moving = Floor(held * program.passes / bandwidth(level, cores), level)
+    moving = Floor(computed * program.moved / bandwidth(held, cores), level)
     if program.own_loop:
         computing = Floor(computed * loop_seconds(program) / cores, "NumPy's loop")
+    elif program.counted:
+        computing = Floor(counted_seconds(program) / cores, "arithmetic")
     elif program.cycles:
         abreast = 1.0 if program.serial else cores * register_bytes() / 32
         computing = Floor(computed * program.cycles / clock() / abreast, "arithmetic")

@@ -25,12 +25,16 @@ class Program:
         How often each is computed, one pass after the other.
     moved : float
         Bytes read and written for an element when each input and result passes once.
+    held : float
+        Bytes that an element takes in all arrays, if some pass several times; 0: as many as are moved.
     cycles : float
         Of one core, for the arithmetic of an element in vectors of 32 bytes; 0: less than moving it takes.
     serial : bool
         Each element waits for the one before, so that one core has to do it.
     own_loop : bool
         Only NumPy's own loop gives these bits: its time is measured.
+    counted : bool
+        Its arithmetic is found by running it once (see `arithmetic`).
     """
 
     name: str
@@ -42,9 +46,11 @@ class Program:
     elements: int = 0
     passes: int = 1
     moved: float = 0.0
+    held: float = 0.0
     cycles: float = 0.0
     serial: bool = False
     own_loop: bool = False
+    counted: bool = False
 
 
 # Cycles for a float64 in vectors of four: two additions, products or comparisons start in a cycle, a division every

@@ -162,11 +162,12 @@ repetition, every result finished and one element read within the measured time;
 them. "One core" is CPU time with one thread. A row counts as reached only if the results have the same bits.
 
 The floor beside a row is the least time that the machine allows, the larger of two: the bytes of its inputs and
-results, each moved once, over the bandwidth of the level that holds them (L2, L3, memory: a copy by as many threads,
-measured in the same run, read and written bytes together); and its arithmetic, the vector instructions of an element
-over what one core starts in a cycle, times cores and the measured clock. Where only NumPy's own loop gives the bits,
-the loop's time on a block in the first cache, over the cores, stands in the place of the arithmetic. The memory of
-a result counts as there: what the system takes to hand it out is not in the floor.
+results, each moved once by every statement, over the bandwidth of the level that holds them (L2, L3, memory: a copy of
+as many bytes, to a power of two, by as many threads, measured in the same run, read and written together); and its
+arithmetic, the vector instructions of an element over what one core starts in a cycle, times cores and the measured
+clock. Where only NumPy's own loop gives the bits, the loop's time on a block in the first cache, over the cores, stands
+in the place of the arithmetic. The memory of a result counts as there: what the system takes to hand it out is not in
+the floor.
 """
 NOTHING_YET = "\nNo measurement has been recorded yet.\n"
 

@@ -8,10 +8,11 @@ import pytest
 
 import tnp
 from asv_bench import floors, processes
+from asv_bench.arithmetic import count
 from asv_bench.calls import CALLS, timer
 from asv_bench.external import NPBENCH_FLOORS, equation_of_state, npbench
 from asv_bench.pairs import compare, copies, finish, identical, summarise
-from asv_bench.programs import PROGRAMS, SINGLE, Program
+from asv_bench.programs import DIVISION, EXPONENTIAL, PLAIN, PROGRAMS, ROOT, SINGLE, Program
 from asv_bench.table import PREFACE, Row, write
 
 
@@ -94,7 +95,7 @@ def test_level_that_holds_the_data():
 
 def test_floor_is_the_larger_need(monkeypatch):
     monkeypatch.setattr(floors, "caches", lambda: {"L2": 1000, "L3": 8000})
-    monkeypatch.setattr(floors, "bandwidth", lambda level, cores: 1e9 * cores)
+    monkeypatch.setattr(floors, "bandwidth", lambda working_set, cores: 1e9 * cores)
     monkeypatch.setattr(floors, "clock", lambda: 2e9)
     monkeypatch.setattr(floors, "register_bytes", lambda: 32)
     program = Program("p", lambda rng: (), lambda np: None, 1, 1, elements=1000, moved=16)
@@ -106,6 +107,30 @@ def test_floor_is_the_larger_need(monkeypatch):
     assert floors.floor(busy, 2) == floors.Floor(1000 * 40 / 2e9 / 2, "arithmetic")
     assert floors.floor(replace(busy, serial=True), 2) == floors.Floor(1000 * 40 / 2e9, "arithmetic")
     assert floors.floor(replace(program, elements=0), 2) is None
+    more = replace(again, held=32)  # 4000 bytes, of which half are moved, eight times
+    assert floors.floor(more, 2) == floors.Floor(16_000 / 2e9, "L3")
+
+
+def test_arithmetic_is_counted():
+    def run(np, x, y):
+        x[1:] += 0.5 * y[:-1]
+        z = np.where(x > 0, np.sqrt(x), np.sin(y))
+        return np.exp(z) / np.add.reduce(y)
+
+    rng = numpy.random.default_rng(1)
+    work = count(Program("p", lambda _: (rng.random(100), rng.random(100)), run, 1, 1))
+    assert work.cycles == 99 * 2 * PLAIN + 100 * (PLAIN + ROOT + EXPONENTIAL + PLAIN + DIVISION)
+    assert work.elements == {numpy.sin: 100}
+    assert [x.shape for x in work.blocks[numpy.sin]] == [(100,)]
+
+
+def test_counted_arithmetic_takes_time(monkeypatch):
+    monkeypatch.setattr(floors, "clock", lambda: 1e6)
+    monkeypatch.setattr(floors, "register_bytes", lambda: 64)
+    program = Program("p", lambda rng: (rng.random(4000),), lambda np, x: x * x, 1, 1, elements=4000, counted=True)
+    assert floors.floor(program, 2) == floors.Floor(4000 * PLAIN / 1e6 / 2 / 2, "arithmetic")
+    looped = replace(program, run=lambda np, x: np.sin(x))
+    assert 0 < floors.counted_seconds(looped) < 1
 
 
 def test_public_benchmarks_run_from_clones(tmp_path):
@@ -119,7 +144,8 @@ def test_public_benchmarks_run_from_clones(tmp_path):
     for name in NPBENCH_FLOORS:
         about = {"relative_path": name, "module_name": name, "func_name": "kernel", "init": {"func_name": "initialize"}}
         about["init"] |= {"input_args": ["N"], "output_args": ["A", "B"]}
-        about |= {"parameters": {"M": {"N": 50, "T": 2}}, "input_args": ["T", "A", "B"], "output_args": ["A"]}
+        sizes = {"N": 50, "T": 2, "TSTEPS": 3, "TMAX": 2, "NX": 5, "NY": 10, "I": 5, "J": 5, "K": 2}
+        about |= {"parameters": {"M": sizes}, "input_args": ["T", "A", "B"], "output_args": ["A"]}
         (tmp_path / "bench_info").mkdir(exist_ok=True)
         (tmp_path / f"bench_info/{name}.json").write_text(json.dumps({"benchmark": about}))
         folder = tmp_path / "npbench/benchmarks" / name
@@ -135,6 +161,7 @@ def test_public_benchmarks_run_from_clones(tmp_path):
         assert program.one_core
         assert result.same_bits
         assert result.pairs == 3
+        assert count(program).cycles > 0
     inputs = programs[1].make(numpy.random.default_rng(1))
     [changed] = programs[1].run(tnp, *copies(tnp, inputs))
     assert tnp.to_numpy(changed).tolist() == [1.0] + [3.0] * 49
