@@ -2,6 +2,9 @@
 
 import subprocess
 import sys
+import threading
+
+from tnp.backends.cpu import background
 
 AT_EXIT = """
 import atexit
@@ -27,3 +30,35 @@ while not background._queue.empty():
 def test_what_is_compiled_as_the_process_ends_is_left_in_place():
     ended = subprocess.run([sys.executable, "-c", AT_EXIT], capture_output=True, text=True, timeout=60)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "[True]\n", "")
+
+
+def test_every_job_runs_once_whoever_submits_and_waits():
+    done = []
+
+    def work(first):
+        for k in range(first, first + 50):
+            background.submit(lambda k=k: done.append(k))
+            if k % 10 == 9:
+                background.finish()
+                assert k in done
+
+    threads = [threading.Thread(target=work, args=(1000 * n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)
+    background.finish()
+    assert sorted(done) == [1000 * n + k for n in range(4) for k in range(50)]
+
+
+def test_no_thread_can_start(monkeypatch):
+    """As when the interpreter shuts down."""
+    background.finish()
+
+    def refused(self):
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    background.submit(lambda: None)
+    background.finish()
