@@ -19,6 +19,7 @@ import numpy
 from tests.programs import engine
 from tests.programs.mutants import Mutant
 from tests.programs.observe import observe
+from tnp.core.native import COMPILED
 
 CYCLE = re.compile(r"\bdel c\d+\b")  # how programs leave a cycle of references behind
 
@@ -222,7 +223,9 @@ def _scalars_apart(warned: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _same_warning(a: str, b: str) -> bool:
-    return a == b or (a.startswith("elsewhere:") and a.partition(":")[2] == b.partition(":")[2])
+    # Without a compiler the engine's own functions have frames, and NumPy blames the nearest
+    anywhere = a.startswith("elsewhere:") or (not COMPILED and b.startswith("elsewhere:"))
+    return a == b or (anywhere and a.partition(":")[2] == b.partition(":")[2])
 
 
 def _kind(expected: Any, got: Any) -> str:
