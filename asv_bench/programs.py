@@ -86,10 +86,9 @@ def standard(*shape: int, count: int) -> Callable[[numpy.random.Generator], tupl
     return lambda rng: tuple(rng.standard_normal(shape) for _ in range(count))
 
 
-_CHAIN = DIVISION + ROOT + 11 * PLAIN
 PROGRAMS: Sequence[Program] = [
     Program(
-        "13-operation chain, 100k", standard(100_000, count=3), chain13, 5, 8, elements=100_000, moved=32, cycles=_CHAIN
+        "13-operation chain, 100k", standard(100_000, count=3), chain13, 5, 8, elements=100_000, moved=32, counted=True
     ),
     Program(
         "13-operation chain, 1M",
@@ -99,7 +98,7 @@ PROGRAMS: Sequence[Program] = [
         11,
         elements=1_000_000,
         moved=32,
-        cycles=_CHAIN,
+        counted=True,
     ),
     Program(
         "13-operation chain, 10M",
@@ -109,7 +108,7 @@ PROGRAMS: Sequence[Program] = [
         8,
         elements=10_000_000,
         moved=32,
-        cycles=_CHAIN,
+        counted=True,
     ),
     Program(
         "exp(-(a-b)**2/(2*s*s))*c+1, 1M",
@@ -119,7 +118,7 @@ PROGRAMS: Sequence[Program] = [
         3,
         elements=1_000_000,
         moved=32,
-        cycles=EXPONENTIAL + DIVISION + 5 * PLAIN,
+        counted=True,
     ),
     Program(
         "sum of squared differences, 1M",
@@ -129,7 +128,7 @@ PROGRAMS: Sequence[Program] = [
         3,
         elements=1_000_000,
         moved=16,
-        cycles=3 * PLAIN,
+        counted=True,
     ),
     Program(
         "row softmax, 10000x100",
@@ -139,7 +138,7 @@ PROGRAMS: Sequence[Program] = [
         2.5,
         elements=1_000_000,
         moved=16,
-        cycles=EXPONENTIAL + DIVISION + 3 * PLAIN,
+        counted=True,
     ),
     Program(
         "5-point stencil in place, 1000x1000, 4 steps",
@@ -150,7 +149,7 @@ PROGRAMS: Sequence[Program] = [
         elements=998 * 998,
         passes=4,
         moved=16,
-        cycles=7 * PLAIN,
+        counted=True,
     ),
 ]
 
