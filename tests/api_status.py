@@ -148,6 +148,7 @@ def public(space: Any) -> list[str]:
     names.update(dict.fromkeys(n for n in dir(space) if not n.startswith("_")))
     if space is numpy.ndarray:
         names.update(dict.fromkeys(n for n in NATIVE_METHODS if n.startswith("__")))
+        names = dict.fromkeys(n for n in names if hasattr(numpy.empty((1, 1)), n))  # not what was removed from arrays
     return sorted(n for n in names if not isinstance(getattr(space, n, None), types.ModuleType))
 
 
