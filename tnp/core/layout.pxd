@@ -9,6 +9,10 @@ cpdef bint has_shape(cnp.ndarray nd, tuple shape) except -1
 cpdef tuple broadcast(tuple a, tuple b)
 @cython.locals(i=Py_ssize_t, n=Py_ssize_t, s=Py_ssize_t, last=Py_ssize_t)
 cpdef bint is_in_c_order(cnp.ndarray nd) except -1
+@cython.locals(axes=list, steps=list)
+cpdef bint may_meet_itself(cnp.ndarray nd) except -1
+@cython.locals(i=Py_ssize_t, a=Py_ssize_t, n=Py_ssize_t, s=Py_ssize_t, extent=Py_ssize_t)
+cdef bint _steps_over(cnp.ndarray nd, list axes) except -1
 @cython.locals(i=Py_ssize_t, s=Py_ssize_t, last=Py_ssize_t)
 cpdef bint copied_in_order(cnp.ndarray nd) except -1
 @cython.locals(i=Py_ssize_t, j=Py_ssize_t, a=Py_ssize_t, b=Py_ssize_t, axes=list)

@@ -63,6 +63,31 @@ def is_in_c_order(nd: Any) -> bool:
     return True
 
 
+def may_meet_itself(nd: Any) -> bool:
+    """May two elements lie at one place, or share bytes? Strides along which each axis steps over the next are sure."""
+    axes = list(range(nd.ndim))
+    if _steps_over(nd, axes):
+        return False
+    steps = [-abs(nd.strides[i]) for i in axes]
+    axes.sort(key=steps.__getitem__)
+    return not _steps_over(nd, axes)
+
+
+def _steps_over(nd: Any, axes: list[int]) -> bool:
+    """Does each of the axes, from the slowest to the fastest, step over all that those after it reach?"""
+    extent = nd.itemsize
+    for i in range(nd.ndim - 1, -1, -1):
+        a = axes[i]
+        n, s = nd.shape[a], nd.strides[a]
+        if n > 1:
+            if s < 0:
+                s = -s
+            if s < extent:
+                return False
+            extent += s * (n - 1)
+    return True
+
+
 def copied_in_order(nd: Any) -> bool:
     """Is NumPy's copy of `nd` in C order? Copies have a rule of their own, for axes of one element too."""
     last = -1

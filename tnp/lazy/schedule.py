@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tnp.backends.base import Backend, Group, is_flat, part
+from tnp.core import layout
 from tnp.core.cells import Node, Place, Storage, dropped, storage_of
 from tnp.core.elementwise import cast_p
 from tnp.core.primitive import Reduction
@@ -208,6 +209,7 @@ class Schedule:
                 place[...] = value.full
                 return
             touched, clash, same = overwritten(order, dest, place)
+            clash = clash or layout.may_meet_itself(place)  # the last of the elements stays, and is read by none before
             outputs = {}
             for s in wanted(order, touched):
                 if s is not value or not (clash or same):

@@ -19,6 +19,34 @@ from tnp.lazy import schedule as scheduling
 from tnp.lazy.interrupts import Uninterrupted
 
 SESSIONS = {
+    "places that meet themselves": """
+        x = np.array([0.0, 1.0, 2.0])
+        a = np.broadcast_to(x[:1], (20011,))
+        a.flags.writeable = True
+        t = a * a
+        b = t + 1
+        a[:] = t - 2
+        b, x
+        a[...] = a * 3 + 1
+        x
+        a += a * 2 + np.arange(20011)
+        x
+        a[5:] *= np.arange(20006.0) * 2 - 3
+        np.add(a, np.arange(20011.0) * 2, out=a)
+        x
+        y = np.arange(5000.0)
+        w = np.lib.stride_tricks.as_strided(y, (4000, 3), (8, 8))
+        w[...] = np.arange(12000.0).reshape(4000, 3) * 2 + 1
+        y
+        u = np.sqrt(w) + 1
+        w[:, ::-1] = w * 2 - u
+        y, u
+        w -= u * 0.5 + w
+        y
+        v = y[:0:-1].reshape(-1, 7).T if y.size % 7 == 1 else y[3:][::-1].reshape(-1, 19).T
+        v[1:] = v[:-1] * 2 + 1
+        y
+        """,
     "a part computed from itself": """
         a, b = np.arange(3000.0) - 5, np.arange(3000.0)
         a[1:-1] = b[1:-1] / a[1:-1] + 1
