@@ -255,6 +255,13 @@ def test_session(session):
     same(SESSIONS[session], lazy_from=(None, 1))
 
 
+@pytest.mark.parametrize("name", SESSIONS)
+def test_session_in_many_pieces(name, monkeypatch):
+    monkeypatch.setattr(content.backend, "stress", True)
+    monkeypatch.setattr(content.backend, "_ready", {})  # how groups met before are cut
+    same(SESSIONS[name])
+
+
 @pytest.fixture
 def allocated(monkeypatch):
     """Shapes of the memory that kernels were given for results."""
