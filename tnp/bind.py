@@ -251,13 +251,12 @@ def record(prim, params, args, refs, ins, dtype, warns, target, point, site):
         order = operands.memory_order(refs, ins, shape, prim is where_p)
         if order is False:
             return None
-        if COMPILED:  # nothing in it lets another thread run
-            return _add_to_graph(prim, params, args, tuple(refs), ins, dtype, shape, order, where, None, nbytes, site)
+        # Nothing in it lets another thread run; without a compiler the caller holds the lock
+        return _add_to_graph(prim, params, args, tuple(refs), ins, dtype, shape, order, where, None, nbytes, site)
     with lock:
-        if target is not None:
-            order = content.order_of(target)
-            if order is False or shape != content.shape_of(target):
-                return None
+        order = content.order_of(target)
+        if order is False or shape != content.shape_of(target):
+            return None
         return _add_to_graph(prim, params, args, tuple(refs), ins, dtype, shape, order, where, target, nbytes, site)
 
 

@@ -36,7 +36,7 @@ def test_many_threads_read_one_pending_value():
 READINGS = {
     "list": lambda a: (a + 0).tolist(),
     "sum": lambda a: [(a * 1).sum() / len(a)],
-    "extremes": lambda a: [extreme(b) for b in (a + 0,) for extreme in (tnp.min, tnp.max)],
+    "extremes": lambda a: [tnp.min(b := a + 0), tnp.max(b)],
     "view": lambda a: (a[5:] + 0).tolist(),
 }
 

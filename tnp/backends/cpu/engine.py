@@ -188,11 +188,7 @@ class CpuBackend:
     def fusible(self, prim: Primitive, in_dtypes: tuple[Any, ...], operand: np.ndarray[Any, Any]) -> bool:
         if not isinstance(prim, Elementwise) or prim.ufunc is None:
             return True
-        known = self._emissions.get(id(in_dtypes))  # asked for every operand: a call would take as long again
-        if known is not None and known[0] is prim and known[1] is in_dtypes:
-            is_emitted, is_impossible = known[2]
-        else:
-            is_emitted, is_impossible = self._emission(prim, in_dtypes)
+        is_emitted, is_impossible = self._emission(prim, in_dtypes)
         if is_emitted or is_impossible:
             return is_emitted
         # NumPy's loops choose their arithmetic by strides: only where they would see what a block is
