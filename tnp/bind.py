@@ -138,6 +138,8 @@ def record_select(c, x, y, target=None):
             dtype = _np.result_type(*[types[i] if types[i] not in WEAK else refs[i] for i in (1, 2)])
         except (TypeError, OverflowError):
             return None
+    if dtype.byteorder not in "=|":  # native, but named
+        dtype = dtype.newbyteorder("=")
     if target is not None and (dtype != content.dtype_of(target) or content.order_of(target) is False):
         return None
     return record(where_p, (), args, refs, (_BOOL, dtype, dtype), dtype, False, target, point, 0)
@@ -257,6 +259,7 @@ def record(prim, params, args, refs, ins, dtype, warns, target, point, site):
         order = content.order_of(target)
         if order is False or shape != content.shape_of(target):
             return None
+        dtype = content.dtype_of(target)  # equal, but it may name the byte order, and have metadata
         return _add_to_graph(prim, params, args, tuple(refs), ins, dtype, shape, order, where, target, nbytes, site)
 
 

@@ -27,6 +27,7 @@ OPERANDS = {
     "empty": "np.zeros((0,))",
     "empty rows": "np.zeros((3, 0))",
     "0-d": "np.array(-2.5)",
+    "native order, named": "np.arange(-5, 7).astype('>i4').view(np.dtype('>i4').newbyteorder())",
     "bool": "np.arange(24).reshape(4, 6) % 3 == 0",
     "int8": "np.arange(-12, 12, dtype='i1').reshape(4, 6) * 9",
     "uint8": "np.arange(24, dtype='u1').reshape(4, 6) * 10",
