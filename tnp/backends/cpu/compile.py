@@ -7,8 +7,8 @@ import atexit
 import os
 import threading
 import weakref
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -34,6 +34,17 @@ def _let_go() -> None:
         tracker.detach()
 
 
+def _emitters() -> bytes:
+    """A digest of the modules that write IR: with other ones, kernels on disk are not what would be compiled."""
+    folder = os.path.dirname(__file__)
+    digest = disk.sha256(b"")
+    for name in sorted(os.listdir(folder)):
+        if name.endswith((".py", ".pyc")):
+            with open(os.path.join(folder, name), "rb") as file:
+                digest.update(file.read())
+    return bytes(digest.digest())
+
+
 class Compiled:
     """Addresses of a module's functions; the code lives as long as this object."""
 
@@ -53,6 +64,8 @@ class Compiler:
         Of the vector registers in use: 64, 32 or 16.
     features : str
         What the processor can do, by name, as LLVM spells it.
+    built : int
+        Modules compiled, not found on disk.
     has_fma : bool
         Does it multiply and add in one step?
     """
@@ -73,8 +86,8 @@ class Compiler:
         self._target = llvm.Target.from_triple(self._triple)
         self._machine = self._new_machine()
         self._jit = llvm.create_lljit_compiler(self._new_machine(), suppress_errors=True)
-        self._identity = f"{llvm.llvm_version_info} {self._triple} {self.features}".encode()
-        self._count = 0
+        self._identity = f"{llvm.llvm_version_info} {self._triple} {self.features}".encode() + _emitters()
+        self._count = self.built = 0
 
     def _new_machine(self) -> "llvm.TargetMachine":
         return self._target.create_target_machine(
@@ -82,19 +95,31 @@ class Compiler:
         )
 
     @overload
-    def compile(self, text: str, names: tuple[str, ...], *, known: Mapping[str, int] = ...) -> Compiled: ...
+    def compile(
+        self, key: bytes, text: Callable[[], str], names: tuple[str, ...], *, known: Mapping[str, int] = ...
+    ) -> Compiled: ...
 
     @overload
-    def compile(self, text: str, names: tuple[str, ...], build: bool) -> Compiled | None: ...
+    def compile(
+        self, key: bytes, text: Callable[[], str], names: tuple[str, ...], build: bool
+    ) -> Compiled | None: ...
 
     def compile(
-        self, text: str, names: tuple[str, ...], build: bool = True, known: Mapping[str, int] = MappingProxyType({})
+        self,
+        key: bytes,
+        text: Callable[[], str],
+        names: tuple[str, ...],
+        build: bool = True,
+        known: Mapping[str, int] = MappingProxyType({}),
     ) -> Compiled | None:
         """Machine code of a module; from disk if it was compiled before.
 
         Parameters
         ----------
-        text : str
+        key : bytes
+            All that the text follows from, besides the modules beside this one.
+        text : callable
+            Makes the module, where it is not on disk.
         names : tuple of str
             The functions whose addresses are wanted.
         build : bool, optional
@@ -102,15 +127,16 @@ class Compiler:
         known : mapping of str to int, optional
             Addresses of the functions that the module only declares.
         """
-        key = disk.sha256(self._identity + b"\0" + text.encode()).digest()
+        key = disk.sha256(self._identity + key).digest()
         image = disk.get(key)
         found = image is not None
         if not found and not build:
             return None
         with _lock:
             if image is None:
-                module = self._llvm.parse_assembly(f'target triple = "{self._triple}"\n{text}')
+                module = self._llvm.parse_assembly(f'target triple = "{self._triple}"\n{text()}')
                 image = self._machine.emit_object(module)
+                self.built += 1
             builder = self._llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
             for name in names:
                 builder.export_symbol(name)
@@ -143,16 +169,15 @@ class CommonFunctions(dict[str, int]):
     def __init__(self) -> None:
         super().__init__()
         self._parts: list[Compiled] = []  # keeps the code alive
-        self._add(helpers.core_text() + driver.core_text(), helpers.CORE + driver.CORE)
+        self._add(lambda: helpers.core_text() + driver.core_text(), helpers.CORE + driver.CORE)
 
     def __missing__(self, name: str) -> int:
-        text = helpers.mover_text(name) if name in helpers.MOVERS else driver.walk_text(name)
-        self._add(text, (name,))
+        self._add(partial(helpers.mover_text if name in helpers.MOVERS else driver.walk_text, name), (name,))
         return self[name]
 
-    def _add(self, text: str, names: tuple[str, ...]) -> None:
+    def _add(self, text: Callable[[], str], names: tuple[str, ...]) -> None:
         core = {name: self[name] for name in helpers.CORE + driver.CORE if self}
-        part = compiler().compile(text, names, known=core)  # two threads may both: either one's code will do
+        part = compiler().compile(repr(names).encode(), text, names, known=core)  # two threads may both: either one's code will do
         self._parts.append(part)
         self.update(part.addresses)
 

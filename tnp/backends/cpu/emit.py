@@ -46,8 +46,8 @@ class Program:
 
     Attributes
     ----------
-    text : str
-        A module with the functions `names`.
+    names : tuple of str
+        The functions of its module, `text`.
     blocked : bool
         False: one segment does it all, whatever the number of elements.
     strided : bool
@@ -67,7 +67,11 @@ class Program:
             self.strided = False
         if self.strided:
             self.width = min(self.width, lanes)
-        self.text, self.names = self._segments(register_bytes)
+        self.register_bits = 8 * register_bytes
+        self.contents = [self._content(s) for s in range(self.segments)]
+        filled = [s for s, content in enumerate(self.contents) if any(content)]
+        self.segment_of = {s: f"seg{n}" for n, s in enumerate(filled)}
+        self.names = tuple(self.segment_of.values())
         self.strided = self.strided and bool(self.names)  # else there is nothing to do
         self.blocked = bool(self.loops) or self.segments > 1 or bool(moved)
 
@@ -140,29 +144,35 @@ class Program:
             return self.plan.nodes[i].leaf
         return self.operands + self.slot[i] if i in self.slot else self.out_of[i]
 
-    def _segments(self, register_bytes: int) -> tuple[str, tuple[str, ...]]:
+    def _content(self, s: int) -> tuple[list[int], list[int]]:
+        """The nodes that a segment computes and those that it stores in an output."""
+        nodes = self.plan.nodes
+        mine = [i for i, n in enumerate(nodes) if n.kind in ("emit", "cast") and self.level[i] == s]
+        mine = [i for i in mine if not nodes[i].const or i in self.slot or self._is_for_flags(i)]
+        return mine, [i for i, when in self.stored_in.items() if when == s]
+
+    @property
+    def key(self) -> bytes:
+        """All that `text` follows from, besides these modules: short, where making the text takes longer."""
+        nodes = [(n.kind, n.spelled, n.code, n.args, n.const, n.leaf) for n in self.plan.nodes]
+        reached = "".join(self.classes), self.plan.stored, sorted(self.plan.aliased)
+        return repr((nodes, *reached, self.width, self.register_bits, self.strided)).encode()
+
+    def text(self) -> str:
+        """The module."""
         texts: list[str] = []
         declared: set[str] = set()
-        names: list[str] = []
-        self.segment_of: dict[int, str] = {}
-        for s in range(self.segments):
-            nodes = self.plan.nodes
-            mine = [i for i, n in enumerate(nodes) if n.kind in ("emit", "cast") and self.level[i] == s]
-            mine = [i for i in mine if not nodes[i].const or i in self.slot or self._is_for_flags(i)]
-            stores = [i for i, when in self.stored_in.items() if when == s]
-            if mine or stores:
-                code = self._segment(mine, stores)
-                self.segment_of[s] = f"seg{len(names)}"
-                names.append(self.segment_of[s])
-                declared |= code.declared
-                bits = 8 * register_bytes
-                given = "ptr %steps, i64 %dims, i64 %count, " if self.strided else ""
-                texts.append(
-                    f"define void @{names[-1]}(ptr %places, {given}i64 %from, i64 %to) strictfp "
-                    f'"prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}" {{\nentry:\n'
-                    + "\n".join(code.lines) + "\n}\n"
-                )  # fmt: skip
-        return "\n".join([*sorted(declared), *texts]), tuple(names)
+        given = "ptr %steps, i64 %dims, i64 %count, " if self.strided else ""
+        bits = self.register_bits
+        for s, name in self.segment_of.items():
+            code = self._segment(*self.contents[s])
+            declared |= code.declared
+            texts.append(
+                f"define void @{name}(ptr %places, {given}i64 %from, i64 %to) strictfp "
+                f'"prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}" {{\nentry:\n'
+                + "\n".join(code.lines) + "\n}\n"
+            )  # fmt: skip
+        return "\n".join([*sorted(declared), *texts])
 
     def _is_for_flags(self, i: int) -> bool:
         """Is the value of nobody's concern, but not what computing it raises?"""

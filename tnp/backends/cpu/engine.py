@@ -463,7 +463,7 @@ class CpuBackend:
         try:
             program = order.program()
             kernel = entry.kernels.get(order.key)
-            code = None if kernel else compiler().compile(program.text, program.names, pays)
+            code = None if kernel else compiler().compile(program.key, program.text, program.names, pays)
             if code is not None:
                 # no lock: whoever meets a new structure meanwhile would wait for the compiler
                 made = Kernel(program, code)

@@ -148,7 +148,7 @@ def exp_loop() -> Compiled | None:
     if not compiler().has_fma:
         return None
     try:
-        code = compiler().compile(module_text(), ("exp_loop",))
+        code = compiler().compile(b"exp", module_text, ("exp_loop",))
     except RuntimeError:  # no exp in this process
         return None
     function, values = _LOOP_TYPE(code.addresses["exp_loop"]), _sample()

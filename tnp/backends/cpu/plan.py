@@ -1,5 +1,6 @@
 """A group made ready for emission: casts written out as nodes, each node either emitted or a NumPy loop."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ class Node:
     args : tuple of int
         Nodes.
     emit : Emitter or None
+    spelled : str
+        Names the emitter, the dtypes of the operands being known.
     ufunc, dtypes
         Of a loop.
     leaf : int
@@ -36,14 +39,18 @@ class Node:
         The same for all elements of a row.
     """
 
-    __slots__ = ("args", "code", "const", "dtypes", "emit", "kind", "leaf", "ufunc")
+    __slots__ = ("args", "code", "const", "dtypes", "emit", "kind", "leaf", "spelled", "ufunc")
 
     def __init__(self, kind: str, code: str, args: tuple[int, ...], const: bool) -> None:
         self.kind, self.code, self.args, self.const = kind, code, args, const
         self.emit: Emitter | None = None
         self.ufunc: np.ufunc | None = None
         self.dtypes: tuple[np.dtype[Any], ...] = ()
-        self.leaf = -1
+        self.leaf, self.spelled = -1, ""
+
+    def emitted_by(self, name: str, emit: Emitter) -> None:
+        self.emit = emit
+        self.spelled = f"{name} {emit.args}" if isinstance(emit, partial) else name
 
 
 class Unplannable(Exception):
@@ -103,7 +110,7 @@ class Plan:
                 found = sums[i]
                 args = tuple(map(self.node_of, found.operands))
                 node = Node("emit", _code(step.dtype), args, all(self.nodes[a].const for a in args))
-                node.emit = found.emit
+                node.emitted_by("fma", found.emit)
                 self.values[i] = self._add(node)
             elif isinstance(step.prim, Elementwise) and i not in inside:
                 self.values[i] = self._step(step, step.prim)
@@ -155,7 +162,9 @@ class Plan:
             emit = vector_function(name, codes, self._fast_bytes)
         const = emit is not None and all(self.nodes[a].const for a in args)
         node = Node("emit" if emit else "loop", code, args, const)
-        node.emit, node.ufunc, node.dtypes = emit, prim.ufunc, dtypes
+        node.ufunc, node.dtypes = prim.ufunc, dtypes
+        if emit:
+            node.emitted_by(name, emit)
         if not emit and (node.ufunc is None or find_loop(node.ufunc, dtypes) is None):
             raise Unplannable(prim.name)
         return self.cast(self._add(node), rounded)

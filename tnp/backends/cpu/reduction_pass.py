@@ -8,7 +8,7 @@ import threading
 from array import array
 from collections import ChainMap, OrderedDict
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, partial
 from struct import Struct
 from typing import Any
 
@@ -44,7 +44,7 @@ class Kernel:
         own: dict[str, int] = {}
         self.code: Compiled | None = None
         if program.names:
-            self.code = compiler().compile(program.text, program.names)
+            self.code = compiler().compile(program.key, program.text, program.names)
             own = self.code.addresses
         self.program, self.places = program, places
         self.slots = program.slots(ChainMap(own, common_functions()))
@@ -302,14 +302,15 @@ def _identity(fold: Fold) -> Any:
 
 @cache
 def _functions(fold: Fold) -> Compiled:
-    return compiler().compile(folds.module_text(fold, compiler().register_bytes), folds.NAMES)
+    key = fold, compiler().register_bytes
+    return compiler().compile(repr(key).encode(), partial(folds.module_text, *key), folds.NAMES)
 
 
 class _Walks:
     """The walks as functions."""
 
     def __init__(self) -> None:
-        self.code = compiler().compile(walks.module_text(), walks.NAMES)
+        self.code = compiler().compile(b"walks", walks.module_text, walks.NAMES)
         type_ = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p, *[ctypes.c_int64] * 4)
         self.rows, self.pieces, self.join, self.columns = (type_(self.code.addresses[n]) for n in walks.NAMES)
 

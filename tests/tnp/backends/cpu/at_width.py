@@ -6,6 +6,7 @@ to hang and to abort on wide vectors. What is being compiled is printed first, s
 """
 
 import sys
+from collections.abc import Callable
 
 import numpy as np
 from llvmlite import binding as llvm
@@ -33,9 +34,11 @@ def record(width: int) -> None:
     one.register_bytes = width
     real = one.compile
 
-    def compile_(text: str, names: tuple[str, ...], build: bool = True, **known: object) -> object:
-        texts.setdefault(text, current)
-        return real(text, names, build, **known)
+    def compile_(
+        key: bytes, text: Callable[[], str], names: tuple[str, ...], build: bool = True, **known: object
+    ) -> object:
+        texts.setdefault(text(), current)
+        return real(key, text, names, build, **known)
 
     one.compile = compile_
 

@@ -18,7 +18,7 @@ from tnp.backends.cpu.compile import compiler
 
 def job():
     time.sleep(0.5)
-    compiled.append(compiler().compile("define i64 @f() { ret i64 1 }", ("f",)))
+    compiled.append(compiler().compile(b"one", lambda: "define i64 @f() { ret i64 1 }", ("f",)))
 
 compiler()
 background.submit(job)

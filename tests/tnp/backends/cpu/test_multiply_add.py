@@ -39,7 +39,7 @@ def chain(dtype="d", params=FAST):
 def text(steps, leaves=3, fused=True, dtype="d", stored=None):
     outputs = [(i, np.dtype(dtype), UNIT) for i in (stored or [len(steps) - 1])]
     plan = Plan(steps, [(np.dtype(dtype), UNIT)] * leaves, outputs, frozenset(), 32 if fused else 0, fused)
-    return Program(plan, 0, False, 32).text
+    return Program(plan, 0, False, 32).text()
 
 
 def count(text, name):

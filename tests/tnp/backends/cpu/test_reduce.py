@@ -363,6 +363,8 @@ def test_any_group(n, data):
     if np.prod(shape) > 60_000:
         shape = shape[:2]
     dtype = np.dtype(draw(st.sampled_from(["f8", "f4", "f2", "c16", "i4", "u1"])))
+    if dtype.kind == "c" and np.prod(shape) == 1:
+        shape = (2,)  # the bits of NumPy's product of one complex number depend on the addresses
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     leaves = [laid_out(rng, shape, dtype, draw(st.sampled_from(LAYOUTS))) for _ in range(2)]
     leaves.append(laid_out(rng, shape, dtype, draw(st.sampled_from(["C", "F", "strided", "permuted", "reversed"]))))

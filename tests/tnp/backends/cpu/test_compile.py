@@ -1,0 +1,61 @@
+"""Keys of compiled modules: the same in every process, another for every text, and for other emitters."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tnp.backends.cpu import compile
+from tnp.backends.cpu.engine import SUPPORTED
+
+pytestmark = pytest.mark.skipif(not SUPPORTED, reason="kernels are compiled on x86-64 only")
+
+SESSION = """
+import numpy, tnp as np
+x = np.array(numpy.linspace(1, 2, 3000))
+y = x.astype(np.float32)
+for z in (np.exp(x) * x + 1, np.maximum(x, 1.5) - np.minimum(x, y), np.clip(x, 1.2, 1.7) * x, np.where(x > y, x, y) * 2,
+          (x * x).sum(), (x - 1).reshape(30, 100).max(axis=0), np.sin(x) + np.cos(x), (x * 1j) * x, x[::-1] * x):
+    np.evaluate(z)
+with np.config(math="fast"):
+    np.evaluate(np.exp(x) * x + np.sin(x))
+from tnp.content import backend
+from tnp.backends.cpu.compile import compiler
+print(backend.stats.compiled, backend.stats.from_disk, compiler().built)
+"""
+
+
+def test_another_process_finds_everything_on_disk(tmp_path):
+    environment = {**os.environ, "TNP_STRESS": "1", "TNP_CACHE_DIR": str(tmp_path)}
+
+    def run():
+        done = subprocess.run(
+            [sys.executable, "-c", SESSION], env=environment, capture_output=True, text=True, check=True
+        )
+        return tuple(map(int, done.stdout.split()))
+
+    compiled, _, built = run()
+    assert compiled > 5 and built > compiled  # walks, folds and the driver besides
+    assert run() == (0, compiled, 0)
+
+
+def test_one_key_for_a_text(keys, engine):
+    """A key says no more than it must: most modules that differ in their keys differ."""
+    from .test_cold import check, mixed_group
+
+    check(engine, mixed_group(100))
+    assert keys and len(set(keys.values())) > 0.8 * len(keys)
+    assert not any(b" at 0x" in key for key in keys)  # of an object: another in the next process
+
+
+def test_other_emitters(tmp_path, monkeypatch):
+    folder = tmp_path / "cpu"
+    shutil.copytree(os.path.dirname(compile.__file__), folder, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    monkeypatch.setattr(compile, "__file__", str(folder / "compile.py"))
+    before = compile._emitters()
+    assert compile._emitters() == before
+    with open(folder / "operations.py", "a") as file:
+        file.write("#")
+    assert compile._emitters() != before
