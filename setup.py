@@ -21,6 +21,7 @@ COMPILED = [
     "tnp/backends/cpu/windows.py",
     "tnp/backends/cpu/_blocks.pyx",
     "tnp/backends/cpu/_calls.pyx",
+    "tnp/backends/cpu/_crew.pyx",
     "tnp/core/cells.py",
     "tnp/core/layout.py",
     "tnp/core/loops.py",

@@ -16,7 +16,9 @@ import warnings
 from itertools import count
 from typing import Any
 
-MAX_BYTES = 256 << 20
+MAX_BYTES = 64 << 20
+_COUNTS = 64  # while as much is written as the bound allows, the folder is counted about so many times
+_PAGE = 4096  # bytes of disk that a file takes up at least
 _RENEW = 3600.0  # seconds: an entry is not touched at every read
 _BINARY = getattr(os, "O_BINARY", 0)
 _DIGEST = 32  # bytes of a SHA-256 sum
@@ -66,13 +68,15 @@ class DiskCache:
     folder : str or None
         Made, for the user alone, at the first `put`. None: every `get` misses and `put` does nothing.
     max_bytes : int
-        When more is stored, the entries used longest ago are removed down to 3/4 of it.
+        When more of the disk is taken up, within a few percent, the entries used longest ago are removed down to 3/4 of it.
     """
 
     def __init__(self, folder: str | None, max_bytes: int = MAX_BYTES) -> None:
         self.folder, self.max_bytes = folder, max_bytes
         self._lock = threading.Lock()
-        self._written: int | None = None  # bytes in the folder as far as known; None: not counted yet
+        # Bytes to be written before the folder is counted. Most processes write few, so that every one begins
+        # anywhere: together they count as often as one that writes it all
+        self._uncounted = int.from_bytes(os.urandom(4), "little") * (max_bytes // _COUNTS) >> 32
         self._warned = False
 
     def get(self, key: bytes) -> bytes | None:
@@ -159,16 +163,17 @@ class DiskCache:
     def _count(self, more: int) -> None:
         """Keep the folder within its bound. Several processes may be at it: each counts from time to time."""
         with self._lock:
-            if self._written is not None and self._written + more <= self.max_bytes:
-                self._written += more
+            self._uncounted -= _room(more)
+            if self._uncounted >= 0:
                 return
+            self._uncounted = self.max_bytes // _COUNTS
             entries = []
             with os.scandir(self.folder) as found:
                 for entry in found:
                     with contextlib.suppress(OSError):
                         status = entry.stat(follow_symlinks=False)
                         if stat.S_ISREG(status.st_mode):
-                            entries.append((status.st_mtime, status.st_size, entry.path))
+                            entries.append((status.st_mtime, _room(status.st_size), entry.path))
             total = sum(size for _, size, _ in entries)
             if total > self.max_bytes:
                 for _, size, path in sorted(entries):
@@ -177,7 +182,11 @@ class DiskCache:
                     with contextlib.suppress(OSError):
                         os.unlink(path)
                         total -= size
-            self._written = total
+
+
+def _room(size: int) -> int:
+    """What a file of that size takes up on the disk."""
+    return -(-size // _PAGE) * _PAGE
 
 
 _caches: dict[str | None, DiskCache] = {}

@@ -158,7 +158,7 @@ def test_a_disk_that_fails_is_a_miss(tmp_path, monkeypatch, folder):
 
 
 def test_the_bound_removes_what_was_used_longest_ago(folder):
-    disk = DiskCache(folder, max_bytes=10_000)
+    disk = DiskCache(folder, max_bytes=36_000)  # every file takes up 4096
     for i in range(8):
         disk.put(b"%d" % i, bytes(1_000))
         os.utime(entry(folder, b"%d" % i), (1e9 + i, 1e9 + i))
@@ -168,9 +168,18 @@ def test_the_bound_removes_what_was_used_longest_ago(folder):
     kept = {i for i in range(10) if disk.get(b"%d" % i) is not None}
     assert {0, 8, 9} < kept
     assert 1 not in kept
-    assert sum(os.path.getsize(os.path.join(folder, f)) for f in os.listdir(folder)) <= 10_000
-    disk.put(b"large", bytes(5_000))  # would push out most of the others
+    assert sum(os.path.getsize(os.path.join(folder, f)) for f in os.listdir(folder)) <= 36_000
+    disk.put(b"large", bytes(10_000))  # would push out most of the others
     assert disk.get(b"large") is None
+
+
+def test_processes_that_write_little_count_the_folder_seldom(folder, monkeypatch):
+    real, counts = os.scandir, []
+    monkeypatch.setattr(os, "scandir", lambda path: counts.append(path) or real(path))
+    for i in range(400):
+        DiskCache(folder, max_bytes=256 * 4096).put(b"%d" % i, b"data")  # each counts it with a probability of 1/4
+    assert 50 < len(counts) < 150
+    assert 150 < len(os.listdir(folder)) < 256 + 60
 
 
 def test_threads_and_processes_at_once(folder):

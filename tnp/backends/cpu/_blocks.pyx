@@ -3,9 +3,13 @@
 
 What calls it, and does the same without it, is `Recipe` in tnp/backends/cpu/interpret.py.
 """
+from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
+from tnp.backends.cpu._crew cimport share_out
+
+from tnp.backends.cpu.threads import helpers
 
 cdef extern from "<fenv.h>" nogil:
     int FE_ALL_EXCEPT, FE_DIVBYZERO, FE_OVERFLOW, FE_UNDERFLOW, FE_INVALID
@@ -57,9 +61,28 @@ cdef int compute(const word *program, Py_ssize_t instructions, const word *place
     return seen
 
 
-def run(bytes program, bytes places, Py_ssize_t slots, Py_ssize_t slot, Py_ssize_t block, Py_ssize_t first,
-        Py_ssize_t last):
-    """Run a program for the elements from `first` to `last`; returns NumPy's flags.
+cdef struct Piecework:
+    const word *program
+    const word *places
+    Py_ssize_t instructions, given, slots, slot, block, size, share
+    int *seen  # of each piece; -1: there was no memory
+
+
+cdef void one_piece(void *context, Py_ssize_t piece) noexcept nogil:
+    cdef Piecework *w = <Piecework *>context
+    cdef Py_ssize_t first = piece * w.share
+    cdef char *memory = <char *>malloc(w.slots * w.slot + ALIGNMENT)
+    if memory == NULL:
+        w.seen[piece] = -1
+        return
+    w.seen[piece] = compute(w.program, w.instructions, w.places, w.given, memory + (-<Py_ssize_t>memory) % ALIGNMENT,
+                            w.slot, w.block, first, min(first + w.share, w.size))
+    free(memory)
+
+
+def run(bytes program, bytes places, Py_ssize_t slots, Py_ssize_t slot, Py_ssize_t block, Py_ssize_t size,
+        Py_ssize_t share):
+    """Run a program for all elements, as many at a time as a share; returns NumPy's flags.
 
     Parameters
     ----------
@@ -72,17 +95,19 @@ def run(bytes program, bytes places, Py_ssize_t slots, Py_ssize_t slot, Py_ssize
     block : int
         Elements.
     """
-    cdef char *memory = <char *>malloc(slots * slot + ALIGNMENT)
-    cdef char *scratch = memory + (-<Py_ssize_t>memory) % ALIGNMENT
-    cdef int seen
-    cdef const word *instructions = <const word *>PyBytes_AS_STRING(program)
-    cdef const word *given = <const word *>PyBytes_AS_STRING(places)
-    cdef Py_ssize_t n = PyBytes_GET_SIZE(program) // (8 * INSTRUCTION), count = PyBytes_GET_SIZE(places) // 16
-    if memory == NULL:
-        raise MemoryError(f"Unable to allocate {slots * slot:,} bytes to compute in")
-    with nogil:
-        seen = compute(instructions, n, given, count, scratch, slot, block, first, last)
-        free(memory)
+    cdef Piecework w
+    cdef Py_ssize_t pieces = (size + share - 1) // share, i
+    cdef bytearray found = bytearray(sizeof(int) * pieces)
+    cdef int seen = 0
+    w.program, w.places = <const word *>PyBytes_AS_STRING(program), <const word *>PyBytes_AS_STRING(places)
+    w.instructions, w.given = PyBytes_GET_SIZE(program) // (8 * INSTRUCTION), PyBytes_GET_SIZE(places) // 16
+    w.slots, w.slot, w.block, w.size, w.share = slots, slot, block, size, share
+    w.seen = <int *>PyByteArray_AS_STRING(found)
+    share_out(one_piece, &w, pieces, helpers(pieces))
+    for i in range(pieces):
+        if w.seen[i] < 0:
+            raise MemoryError(f"Unable to allocate {slots * slot:,} bytes to compute in")
+        seen |= w.seen[i]
     return (
         (1 if seen & FE_DIVBYZERO else 0) | (2 if seen & FE_OVERFLOW else 0)
         | (4 if seen & FE_UNDERFLOW else 0) | (8 if seen & FE_INVALID else 0)

@@ -1,16 +1,20 @@
 # cython: language_level=3
 """Launching in C. Everything here has a fallback in tnp/backends/cpu/calls.py."""
 cimport numpy as cnp
+from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.object cimport Py_TYPE, PyObject
 from libc.string cimport memcpy
 from tnp.backends.base cimport Group, Step
+from tnp.backends.cpu._crew cimport share_out
 
 from tnp.backends.base import FAST as _fast
+from tnp.backends.cpu.threads import helpers
 from tnp.core.primitive import Reduction as _reduction
 
 ctypedef long long word
-ctypedef word (*kernel)(const char *, word, word, word, word) noexcept nogil
+# One that takes fewer numbers ignores the others: they come in registers, or on the caller's stack
+ctypedef word (*kernel)(const char *, word, word, word, word, word) noexcept nogil
 
 cnp.import_array()
 
@@ -20,17 +24,48 @@ cdef object FAST = _fast, REDUCTION = _reduction
 
 
 cdef class Function:
+    """A function of `driver` or `walks`: its arguments, then 4 or 5 numbers."""
     cdef kernel at
 
     def __init__(self, word address):
         self.at = <kernel><Py_ssize_t>address
 
-    def __call__(self, bytes args, word a, word b, word c, word d):
+    def __call__(self, bytes args, word a, word b, word c, word d, word e=0):
         cdef const char *p = PyBytes_AS_STRING(args)
         cdef word found
         with nogil:
-            found = self.at(p, a, b, c, d)
+            found = self.at(p, a, b, c, d, e)
         return found
+
+
+cdef struct Calls:
+    kernel at
+    const char *args
+    word *numbers  # 5 of each piece; the first becomes what the call returned
+
+
+cdef void one_call(void *context, Py_ssize_t piece) noexcept nogil:
+    cdef Calls *calls = <Calls *>context
+    cdef word *n = calls.numbers + 5 * piece
+    n[0] = calls.at(calls.args, n[0], n[1], n[2], n[3], n[4])
+
+
+def on_threads(Function function, bytes args, list chunks):
+    cdef Calls calls
+    cdef Py_ssize_t n = len(chunks), i, k
+    cdef bytearray numbers = bytearray(40 * n)
+    cdef word found = 0
+    cdef tuple chunk
+    calls.at, calls.args = function.at, PyBytes_AS_STRING(args)
+    calls.numbers = <word *>PyByteArray_AS_STRING(numbers)
+    for i in range(n):
+        chunk = chunks[i]
+        for k in range(len(chunk)):
+            calls.numbers[5 * i + k] = chunk[k]
+    share_out(one_call, &calls, n, helpers(n))
+    for i in range(n):
+        found |= calls.numbers[5 * i]
+    return found
 
 
 def arguments(word program, list operands, bytes numbers):

@@ -75,21 +75,9 @@ class Program:
             places.extend((id(a) + DATA, 1) if isinstance(a, np.generic) else (address(a), 0))
         for _, out in group.outputs:
             places.extend((address(out), 0))
-        where, n = places.tobytes(), threads.num_threads()
-        pieces = threads.pieces(ns * size, n) if ns * size > threads.WORTH_NS else 1
+        pieces = threads.pieces(ns * size, threads.num_threads()) if ns * size > threads.WORTH_NS else 1
         share = -(-size // (pieces * BLOCK)) * BLOCK
-        if share >= size:
-            return int(run(self.code, where, self.slots, self.slot, BLOCK, 0, size))
-        found: list[int] = []
-
-        def chunk(first: int) -> None:
-            found.append(run(self.code, where, self.slots, self.slot, BLOCK, first, min(first + share, size)))
-
-        threads.run_chunks(chunk, range(0, size, share))
-        flags = 0
-        for f in found:
-            flags |= f
-        return flags
+        return int(run(self.code, places.tobytes(), self.slots, self.slot, BLOCK, size, share))
 
 
 def _instruction(

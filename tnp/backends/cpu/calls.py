@@ -2,16 +2,19 @@
 
 import ctypes
 import os
+from functools import reduce
+from operator import or_
 from struct import pack
 from typing import Any
 
 import numpy as np
 
 from tnp.backends.base import FAST, Group
+from tnp.backends.cpu import threads
 from tnp.core.native import address
 from tnp.core.primitive import Reduction
 
-__all__ = ["DATA", "Function", "arguments", "signature"]
+__all__ = ["DATA", "Function", "arguments", "on_threads", "signature"]
 
 # Where an array keeps its data pointer, and a NumPy scalar its value: behind the object's header
 DATA = object.__basicsize__
@@ -19,9 +22,25 @@ DATA = object.__basicsize__
 try:
     if os.environ.get("TNP_PURE"):
         raise ImportError("TNP_PURE is set")
-    from tnp.backends.cpu._calls import Function, arguments, signature
+    from tnp.backends.cpu._calls import Function, arguments, on_threads, signature
 except ImportError:
-    Function: Any = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, *[ctypes.c_int64] * 4)  # type: ignore[no-redef]
+    _Four = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, *[ctypes.c_int64] * 4)
+    _Five = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, *[ctypes.c_int64] * 5)
+
+    class Function:  # type: ignore[no-redef]
+        """A function of `driver` or `walks`: its arguments, then 4 or 5 numbers."""
+
+        def __init__(self, address: int) -> None:
+            self.four, self.five = _Four(address), _Five(address)
+
+        def __call__(self, args: bytes, *numbers: int) -> int:
+            return int((self.four if len(numbers) == 4 else self.five)(args, *numbers))
+
+    def on_threads(function: Any, args: bytes, chunks: list[tuple[int, ...]]) -> int:
+        """``function(args, *chunk)`` for each chunk, on the threads; all that it returned, by bits."""
+        found: list[int] = []
+        threads.run_chunks(lambda chunk: found.append(function(args, *chunk)), chunks)
+        return reduce(or_, found, 0)
 
     def arguments(program: int, operands: list[Any], numbers: bytes) -> bytes:
         """What a kernel is called with: its program, where its operands' addresses stand, shape and strides."""

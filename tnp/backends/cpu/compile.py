@@ -100,9 +100,7 @@ class Compiler:
     ) -> Compiled: ...
 
     @overload
-    def compile(
-        self, key: bytes, text: Callable[[], str], names: tuple[str, ...], build: bool
-    ) -> Compiled | None: ...
+    def compile(self, key: bytes, text: Callable[[], str], names: tuple[str, ...], build: bool) -> Compiled | None: ...
 
     def compile(
         self,
@@ -177,7 +175,8 @@ class CommonFunctions(dict[str, int]):
 
     def _add(self, text: Callable[[], str], names: tuple[str, ...]) -> None:
         core = {name: self[name] for name in helpers.CORE + driver.CORE if self}
-        part = compiler().compile(repr(names).encode(), text, names, known=core)  # two threads may both: either one's code will do
+        # two threads may both: either one's code will do
+        part = compiler().compile(repr(names).encode(), text, names, known=core)
         self._parts.append(part)
         self.update(part.addresses)
 

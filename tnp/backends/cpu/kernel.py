@@ -10,7 +10,7 @@ import numpy as np
 
 from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group
 from tnp.backends.cpu import threads
-from tnp.backends.cpu.calls import Function, arguments
+from tnp.backends.cpu.calls import Function, arguments, on_threads
 from tnp.backends.cpu.compile import Compiled, common_functions
 from tnp.backends.cpu.emit import Program
 from tnp.backends.cpu.ir import size_of
@@ -106,10 +106,11 @@ def launch(hooks: list[Any], kernel: Kernel, args: bytes, chunks: list[Chunk], c
     began = time.perf_counter() if hooks else 0.0
     if len(chunks) == 1:
         status = call(args, *chunks[0])
+    elif type(call) is Function:
+        status = on_threads(call, args, chunks)
     else:
-        found = []
+        status, found = 0, []
         threads.run_chunks(lambda chunk: found.append(call(args, *chunk)), chunks)
-        status = 0
         for f in found:
             status |= f
     if hooks:

@@ -16,6 +16,7 @@ import numpy as np
 
 from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group, Step
 from tnp.backends.cpu import folds, memory, threads, walks
+from tnp.backends.cpu.calls import Function, on_threads
 from tnp.backends.cpu.compile import Compiled, common_functions, compiler
 from tnp.backends.cpu.emit import Program
 from tnp.backends.cpu.folds import Fold
@@ -218,24 +219,18 @@ class Pass:
             outer, width = task[walks.ROWS], self.lengths[-1]
             function = _walks().columns
             if outer == 1 and not task[walks.PACKED]:
-                chunks = [(0, 1, a, b) for a, b in _cuts(width, workers, ns, 64)]
+                chunks = [(at, 0, 1, a, b) for a, b in _cuts(width, workers, ns, 64)]
             else:
-                chunks = [(a, b, 0, width) for a, b in _cuts(outer, workers, ns, 1)]
+                chunks = [(at, a, b, 0, width) for a, b in _cuts(outer, workers, ns, 1)]
         elif letters == "R" and not self.jobs[0].fold.strict_order and self.lengths[-1] > (64 if stress else PIECE):
             flags = self._long_row(args, task, ns, workers, 128 if stress else PIECE)
             return self._deliver(flags, task, buffers, group)
         else:
             function = _walks().rows
-            chunks = [(a, b, 0, 0) for a, b in _cuts(self.many, workers, ns, 1)]
-        flags = [0]
-        if workers == 1 or len(chunks) == 1:
-            for c in chunks:
-                flags.append(function(args, at, *c))
-        else:
-            threads.run_chunks(lambda c: flags.append(function(args, at, *c)), chunks)
-        return self._deliver(flags, task, buffers, group)
+            chunks = [(at, a, b, 0, 0) for a, b in _cuts(self.many, workers, ns, 1)]
+        return self._deliver(on_threads(function, args, chunks), task, buffers, group)
 
-    def _long_row(self, args: bytes, task: "array[int]", ns: float, workers: int, cut: int) -> list[int]:
+    def _long_row(self, args: bytes, task: "array[int]", ns: float, workers: int, cut: int) -> int:
         """One result: pieces of the row by the threads, then put together."""
         if cut not in self.pieces:
             length, segment = self.lengths[-1], self.jobs[0].segment
@@ -247,16 +242,9 @@ class Pass:
         values = array("q", bytes(8 * walks.VALUE_SLOTS * len(self.jobs) * count))
         task[walks.PIECES], task[walks.VALUES] = items.buffer_info()[0], values.buffer_info()[0]
         task[walks.CUT], task[walks.PIECE_COUNT] = cut, count
-        at, function = task.buffer_info()[0], _walks().pieces
-        flags = [0]
-        chunks = _cuts(count, workers, ns, 1)
-        if workers == 1:
-            for c in chunks:
-                flags.append(function(args, at, *c, 0, 0))
-        else:
-            threads.run_chunks(lambda c: flags.append(function(args, at, *c, 0, 0)), chunks)
-        flags.append(_walks().join(args, at, 0, 0, 0, 0))
-        return flags
+        at, functions = task.buffer_info()[0], _walks()
+        chunks = [(at, a, b, 0, 0) for a, b in _cuts(count, workers, ns, 1)]
+        return on_threads(functions.pieces, args, chunks) | functions.join(args, at, 0, 0, 0, 0)
 
     def _results(self, job: Job, group: Group) -> Any:
         """Where the walk writes: the destination itself if it can."""
@@ -264,12 +252,9 @@ class Pass:
             return group.outputs[job.output][1]
         return memory.empty((self.many,), job.fold.dtype)
 
-    def _deliver(self, flags: list[int], task: "array[int]", buffers: list[Any], group: Group) -> int:
+    def _deliver(self, seen: int, task: "array[int]", buffers: list[Any], group: Group) -> int:
         if task[walks.AMBIGUOUS]:
             return -1
-        seen = 0
-        for f in flags:
-            seen |= f
         found = _numpy_flags(seen) if seen else 0
         for job, buffer in zip(self.jobs, buffers, strict=True):
             if not job.direct:
@@ -311,8 +296,8 @@ class _Walks:
 
     def __init__(self) -> None:
         self.code = compiler().compile(b"walks", walks.module_text, walks.NAMES)
-        type_ = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p, *[ctypes.c_int64] * 4)
-        self.rows, self.pieces, self.join, self.columns = (type_(self.code.addresses[n]) for n in walks.NAMES)
+        functions = [Function(self.code.addresses[n]) for n in walks.NAMES]
+        self.rows, self.pieces, self.join, self.columns = functions
 
 
 @cache

@@ -149,6 +149,11 @@ def pieces(ns: float, threads: int) -> int:
     return max(threads, int(ns / min(max(ns / (8 * threads), _SHORTEST_NS), _LONGEST_NS)))
 
 
+def helpers(chunks: int) -> int:
+    """How many other threads may take part in so many chunks."""
+    return 0 if _local.busy else min(_num_threads, chunks) - 1
+
+
 def run_chunks(fn: Callable[[Any], object], chunks: Iterable[Any]) -> None:
     """Call ``fn(chunk)`` for each chunk, on several threads.
 
@@ -164,14 +169,14 @@ def run_chunks(fn: Callable[[Any], object], chunks: Iterable[Any]) -> None:
         In the order in which they are begun; a few milliseconds each at most, so that an interrupt acts soon.
     """
     chunks = list(chunks)
-    helpers = min(_num_threads, len(chunks)) - 1
-    if helpers < 1 or _local.busy:
+    others = helpers(len(chunks))
+    if others < 1:
         for chunk in chunks:
             fn(chunk)
         return
-    if _started < helpers:
-        _start(helpers)
-    job = _Job(fn, chunks, helpers)
+    if _started < others:
+        _start(others)
+    job = _Job(fn, chunks, others)
     try:
         _local.busy = True
         for lock in job.locks:

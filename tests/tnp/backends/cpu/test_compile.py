@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tnp.backends.cpu import compile
+from tnp.backends.cpu import compile as compile_module
 from tnp.backends.cpu.engine import SUPPORTED
 
 pytestmark = pytest.mark.skipif(not SUPPORTED, reason="kernels are compiled on x86-64 only")
@@ -52,10 +52,10 @@ def test_one_key_for_a_text(keys, engine):
 
 def test_other_emitters(tmp_path, monkeypatch):
     folder = tmp_path / "cpu"
-    shutil.copytree(os.path.dirname(compile.__file__), folder, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    monkeypatch.setattr(compile, "__file__", str(folder / "compile.py"))
-    before = compile._emitters()
-    assert compile._emitters() == before
+    shutil.copytree(os.path.dirname(compile_module.__file__), folder, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    monkeypatch.setattr(compile_module, "__file__", str(folder / "compile.py"))
+    before = compile_module._emitters()
+    assert compile_module._emitters() == before
     with open(folder / "operations.py", "a") as file:
         file.write("#")
-    assert compile._emitters() != before
+    assert compile_module._emitters() != before
