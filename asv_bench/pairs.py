@@ -15,8 +15,7 @@ import numpy
 import tnp
 from asv_bench.programs import Program
 
-WARM_UP = 5  # pairs; of slow programs two
-SLOW = 0.2  # seconds of a pair
+WARM_UP = 0.5  # seconds of pairs, at least two of them: kernels are compiled meanwhile, which other rows measure
 
 
 @dataclass(frozen=True)
@@ -86,9 +85,10 @@ def compare(program: Program, pairs: int) -> Comparison:
     try:
         same = identical(expected, program.run(tnp, *copies(tnp, inputs)))
         del expected
-        first = alternate(lambda: measure(numpy), lambda: measure(tnp), 2)
-        if first[0][1] + first[1][1] < SLOW:
-            alternate(lambda: measure(numpy), lambda: measure(tnp), WARM_UP - 2)
+        until = time.perf_counter() + WARM_UP
+        alternate(lambda: measure(numpy), lambda: measure(tnp), 2)
+        while time.perf_counter() < until:
+            alternate(lambda: measure(numpy), lambda: measure(tnp), 2)
         times = alternate(lambda: measure(numpy), lambda: measure(tnp), pairs)
         # Late in the measurement the kernels are compiled; what they give must be the same still.
         again = program.run(numpy, *copies(numpy, inputs))

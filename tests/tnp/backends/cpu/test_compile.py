@@ -52,7 +52,9 @@ def test_one_key_for_a_text(keys, engine):
 
 def test_other_emitters(tmp_path, monkeypatch):
     folder = tmp_path / "cpu"
-    shutil.copytree(os.path.dirname(compile_module.__file__), folder, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    shutil.copytree(
+        os.path.dirname(compile_module.__file__), folder, ignore=shutil.ignore_patterns("*.so", "__pycache__")
+    )
     monkeypatch.setattr(compile_module, "__file__", str(folder / "compile.py"))
     before = compile_module._emitters()
     assert compile_module._emitters() == before
