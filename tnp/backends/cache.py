@@ -68,7 +68,8 @@ class DiskCache:
     folder : str or None
         Made, for the user alone, at the first `put`. None: every `get` misses and `put` does nothing.
     max_bytes : int
-        When more of the disk is taken up, within a few percent, the entries used longest ago are removed down to 3/4 of it.
+        When more of the disk is taken up, the entries used longest ago are removed, down to 3/4 of it. A few percent
+        more may go unnoticed for some time.
     """
 
     def __init__(self, folder: str | None, max_bytes: int = MAX_BYTES) -> None:

@@ -99,7 +99,7 @@ def test_callers_on_several_threads(piece, n):
         caller.start()
     for caller in callers:
         caller.join()
-    for work in sum(works, []):
+    for work in (work for mine in works for work in mine):
         assert work.ran == [1] * 20
         assert work.counts[0] == 0 and work.counts[1] <= n
 
