@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 from struct import pack
@@ -36,7 +37,7 @@ except ImportError:
         def __call__(self, args: bytes, *numbers: int) -> int:
             return int((self.four if len(numbers) == 4 else self.five)(args, *numbers))
 
-    def on_threads(function: Any, args: bytes, chunks: list[tuple[int, ...]]) -> int:
+    def on_threads(function: Any, args: bytes, chunks: Sequence[tuple[int, ...]]) -> int:
         """``function(args, *chunk)`` for each chunk, on the threads; all that it returned, by bits."""
         found: list[int] = []
         threads.run_chunks(lambda chunk: found.append(function(args, *chunk)), chunks)
