@@ -15,7 +15,9 @@ from tnp.lazy import graph
 from tnp.lazy.schedule import lock, locked
 from tnp.lazy.warn import asked
 
-PLAIN_REDUCTION = 1 << 20  # elements of memory as it lies, below which NumPy is as fast
+# Elements of memory as it lies, below which NumPy is as fast as two threads
+PLAIN_ROWS, PLAIN_SUM, PLAIN = 1 << 19, 3 << 18, 1 << 20
+SHORT_ROW = 64  # elements that lie side by side; what reduces fewer at a time does NumPy itself, at any size
 _traced_reduce = None
 
 
@@ -38,7 +40,7 @@ def run_reduce(ufunc, x, axis, keepdims, dtype):
     if prim is None or type(x) is not ndarray:
         return None
     s = content.pending_whole(x)
-    if s is None and content.look(x).size < max(content.lazy_from, min(PLAIN_REDUCTION, content.lazy_from * 32)):
+    if s is None and content.look(x).size < max(content.lazy_from, min(PLAIN_ROWS, content.lazy_from * 32)):
         return None
     r = operands.operand(x)
     if r is None or not loops.is_numeric(operands.ref_dtype(r)) or not operands.is_large(r):
@@ -57,6 +59,8 @@ def run_reduce(ufunc, x, axis, keepdims, dtype):
             return None
         if len(set(axes)) != len(axes) or any(a < 0 or a >= ndim for a in axes):
             return None
+    if s is None and _is_numpys(ufunc, content.look(x), axes):
+        return None
     loop = _reduce_loop(ufunc, operands.ref_dtype(r), dtype)
     if loop is None or (not _is_straight(r) and (ndim - len(axes) > 1 or (keepdims and ndim > 1))):
         return None  # the order of the result in memory follows the operand's
@@ -79,6 +83,22 @@ def run_reduce(ufunc, x, axis, keepdims, dtype):
     made._nd = full
     made._cell = Cell(s, 0)
     return made
+
+
+def _is_numpys(ufunc, nd, axes):
+    """Is memory as it lies reduced as fast by NumPy, on one thread?"""
+    if content.lazy_from * 32 < PLAIN_ROWS:  # everything is to go through the engine
+        return False
+    if not native.is_contiguous(nd):
+        return nd.size < PLAIN
+    together, shape = 1, nd.shape
+    for d in range(nd.ndim - 1, -1, -1):
+        if d not in axes:
+            break
+        together *= shape[d]
+    if together < SHORT_ROW or content.backend.workers() == 1:
+        return True
+    return nd.size < (PLAIN_ROWS if together < nd.size else PLAIN_SUM if ufunc is _np.add else PLAIN)
 
 
 def _is_straight(ref):
