@@ -42,7 +42,12 @@ cdef extern from "<pthread.h>" nogil:
     int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *)
     int pthread_cond_signal(pthread_cond_t *)
     int pthread_cond_broadcast(pthread_cond_t *)
-    int pthread_create(pthread_t *, void *, void *(*)(void *) noexcept nogil, void *)
+    ctypedef struct pthread_attr_t:
+        pass
+    int pthread_attr_init(pthread_attr_t *)
+    int pthread_attr_setstacksize(pthread_attr_t *, size_t)
+    int pthread_attr_destroy(pthread_attr_t *)
+    int pthread_create(pthread_t *, pthread_attr_t *, void *(*)(void *) noexcept nogil, void *)
     int pthread_detach(pthread_t)
     int pthread_sigmask(int, sigset_t *, sigset_t *)
 
@@ -61,6 +66,7 @@ cdef struct Job:
     Job *following
 
 cdef enum:
+    STACK = 1 << 22  # bytes of a helper's: kernels keep their blocks there, and some systems would give it 128 KiB
     ATTENTION = 50_000_000  # nanoseconds after which the caller looks whether it is to be interrupted
 
 cdef pthread_mutex_t mutex
@@ -111,15 +117,19 @@ cdef void start(Py_ssize_t helpers) noexcept nogil:
     """Have at least so many helpers, if the system lets us; under the mutex."""
     global started
     cdef pthread_t thread
+    cdef pthread_attr_t attributes
     cdef sigset_t every, former
     if started >= helpers:
         return
+    pthread_attr_init(&attributes)
+    pthread_attr_setstacksize(&attributes, STACK)
     sigfillset(&every)
     pthread_sigmask(SIG_SETMASK, &every, &former)  # signals are for the interpreter's own threads
-    while started < helpers and pthread_create(&thread, NULL, help_out, NULL) == 0:
+    while started < helpers and pthread_create(&thread, &attributes, help_out, NULL) == 0:
         pthread_detach(thread)
         started += 1
     pthread_sigmask(SIG_SETMASK, &former, NULL)
+    pthread_attr_destroy(&attributes)
 
 
 cdef long long nanoseconds() noexcept nogil:

@@ -61,3 +61,5 @@ def test_other_emitters(tmp_path, monkeypatch):
     with open(folder / "operations.py", "a") as file:
         file.write("#")
     assert compile_module._emitters() != before
+    monkeypatch.setattr(compile_module, "__file__", str(tmp_path / "archive.zip" / "compile.py"))
+    assert compile_module._emitters() != compile_module._emitters()
