@@ -7,7 +7,7 @@ from tnp.core.cells cimport Node, Place, Storage, storage_of
 cdef object _NDARRAY
 cdef Py_ssize_t _walks
 
-@cython.locals(order=list, stack=list, s=Storage, b=Storage, p=Place, node=Node, lone=bint, entered=Py_ssize_t, left=Py_ssize_t)
+@cython.locals(order=list, stack=list, s=Storage, b=Storage, p=Place, node=Node, lone=bint, entered=Py_ssize_t, left=Py_ssize_t, reduced=Storage, writes=bint)
 cdef tuple _walk(list targets, object fusible)
 @cython.locals(s=Storage)
 cdef bint _pending(object a)

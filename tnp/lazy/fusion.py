@@ -7,7 +7,7 @@ import numpy as np
 
 from tnp.backends.base import Group, Step
 from tnp.core import layout, native
-from tnp.core.cells import Place, Storage, storage_of
+from tnp.core.cells import Node, Place, Storage, storage_of
 from tnp.core.primitive import Reduction
 from tnp.lazy.phantom import is_phantom, realise
 
@@ -24,7 +24,8 @@ def collect(targets: list[Storage], force: Callable[[Storage], object], fusible:
 
     What cannot run inside it is run before, by ``force(storage)``: a producer that is read through a view (fusing is a
     property of an edge: ``t + t[::-1]``), one of another shape, and an operation whose bits depend on strides that a
-    kernel cannot give it.
+    kernel cannot give it. So is the operand of a reduction whose memory may lie otherwise than that of a new array
+    would: the order of NumPy's sums is that of the memory.
     """
     while True:
         order, barrier = _walk(targets, fusible)
@@ -44,6 +45,8 @@ def _walk(targets: list[Storage], fusible: _Fusible) -> tuple[list[Storage], Sto
     _walks += 2
     entered, left = _walks, _walks + 1
     order: list[Storage] = []
+    reduced: Storage | None = None
+    writes = False
     stack = [t for t in reversed(targets) if t.node is not None]
     while stack:
         s = stack[-1]
@@ -53,6 +56,8 @@ def _walk(targets: list[Storage], fusible: _Fusible) -> tuple[list[Storage], Sto
             if node.mark == entered:  # all below it stand in the order
                 node.mark = left
                 order.append(s)
+                if node.version:
+                    writes = True
             continue
         node.mark = entered
         lone = len(stack) == 1 and len(targets) == 1 and not any([_pending(a) for a in node.args])
@@ -61,6 +66,8 @@ def _walk(targets: list[Storage], fusible: _Fusible) -> tuple[list[Storage], Sto
             if t is Storage:
                 b = a
                 if b.node is not None:
+                    if type(node.prim) is Reduction:
+                        reduced = b
                     if type(b.node.prim) is Reduction or (
                         b.node.shape is not node.shape
                         and b.node.shape != node.shape
@@ -80,7 +87,20 @@ def _walk(targets: list[Storage], fusible: _Fusible) -> tuple[list[Storage], Sto
                 nd = view(a)
                 if not lone and not native.is_contiguous(nd) and not fusible(node.prim, node.in_dtypes, nd):
                     return _alone(s, targets)
+    if writes and reduced is not None and len(reduced.node.shape) > 1 and not all([_in_c_order(s.node) for s in order]):
+        return order, reduced
     return order, None
+
+
+def _in_c_order(node: Node) -> bool:
+    """Does it lie, and is all that it reads from memory, in C order?"""
+    for a in node.args:
+        nd = view(a) if type(a) is Place else a.full if type(a) is Storage else None
+        if nd is not None and not native.is_contiguous(nd):
+            steps = [abs(s) for n, s in zip(nd.shape, nd.strides, strict=True) if n > 1 and s]
+            if steps != sorted(steps, reverse=True):
+                return False
+    return node.order is None
 
 
 def _pending(a: Any) -> bool:

@@ -58,3 +58,38 @@ def test_bits_of_complex_products_of_strided_operands(n):
         ]
         for ours, theirs in pairs:
             assert ours.tobytes() == theirs.tobytes()
+
+
+numpy_random = np.random.default_rng
+WRITES = {
+    "in place": lambda np, a, b: a.__imul__(b) is not None and a,
+    "whole": lambda np, a, b: a.__setitem__(Ellipsis, b * 3) or a,
+    "out": lambda np, a, b: np.add(b, b, out=a),
+    "and on": lambda np, a, b: np.subtract(a, b, out=a) * 2 - b,
+    "row": lambda np, a, b: np.subtract(a, b[0], out=a),
+    "column": lambda np, a, b: np.subtract(b[:, :1], a, out=a) + b[::-1],
+    "twice": lambda np, a, b: np.multiply(np.subtract(a, b, out=a), b, out=a),
+}
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8"])
+@pytest.mark.parametrize("other", ["C", "F", "reversed", "every other"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("write", WRITES)
+def test_sums_go_in_the_order_of_the_memory_that_was_written(recorded, write, order, other, dtype):
+    """The array that is written keeps its order in memory, whatever it is made from."""
+
+    def run(np, axis):
+        rng = numpy_random(8)
+        a = np.empty((37, 29), dtype, order=order)
+        a[...] = np.array(rng.normal(size=(37, 29)).astype(dtype))
+        b = np.array(rng.normal(size=(74, 29)).astype(dtype))
+        b = {"C": lambda: b[:37].copy(), "F": lambda: np.asarray(b[:37], order="F"),
+             "reversed": lambda: b[:37][:, ::-1], "every other": lambda: b[::2]}[other]()  # fmt: skip
+        value = WRITES[write](np, a, b)
+        return [np.sum(value, axis=axis), np.mean(value, axis=axis), np.prod(value + b, axis=axis)]
+
+    for axis in (0, 1, None):
+        for mine, theirs in zip(run(tnp, axis), run(np, axis), strict=True):
+            assert mine.tobytes() == theirs.tobytes()
+            assert mine.dtype == theirs.dtype
