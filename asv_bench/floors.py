@@ -97,7 +97,7 @@ def register_bytes() -> int:
 @cache
 def clock() -> float:
     """Cycles a second, from additions that wait for each other."""
-    code = compiler().compile(_CLOCK, ("wait",))
+    code = compiler().compile(_CLOCK.encode(), lambda: _CLOCK, ("wait",))
     wait = ctypes.CFUNCTYPE(None, ctypes.c_int64)(code.addresses["wait"])
     return 100_000 * _CHAIN / best(lambda: wait(100_000))
 

@@ -14,6 +14,7 @@ from asv_bench.external import NPBENCH_FLOORS, equation_of_state, npbench
 from asv_bench.pairs import compare, copies, finish, identical, summarise
 from asv_bench.programs import DIVISION, EXPONENTIAL, PLAIN, PROGRAMS, ROOT, SINGLE, Program
 from asv_bench.table import PREFACE, Row, write
+from tnp.backends.cpu.engine import SUPPORTED
 
 
 @pytest.mark.parametrize(
@@ -167,3 +168,8 @@ def test_public_benchmarks_run_from_clones(tmp_path):
     inputs = programs[1].make(numpy.random.default_rng(1))
     [changed] = programs[1].run(tnp, *copies(tnp, inputs))
     assert tnp.to_numpy(changed).tolist() == [1.0] + [3.0] * 49
+
+
+@pytest.mark.skipif(not SUPPORTED, reason="the clock is counted in x86-64 instructions")
+def test_the_clock_is_a_processors():
+    assert 2e8 < floors.clock.__wrapped__() < 2e10

@@ -47,7 +47,7 @@ def _n(request):
 
 @pytest.fixture(scope="module")
 def piece():
-    code = compiler().compile(b"piece", lambda: PIECE, ("piece",))
+    code = compiler().compile(PIECE.encode(), lambda: PIECE, ("piece",))
     function = Function(code.addresses["piece"])
     yield function
     del code
