@@ -10,11 +10,12 @@ replaced as a whole, so readers need no lock. A read renews the modification tim
 import contextlib
 import os
 import stat
-import threading
 import time
 import warnings
 from itertools import count
 from typing import Any
+
+from tnp.core.forks import Lock
 
 MAX_BYTES = 64 << 20
 _COUNTS = 64  # while as much is written as the bound allows, the folder is counted about so many times
@@ -74,7 +75,7 @@ class DiskCache:
 
     def __init__(self, folder: str | None, max_bytes: int = MAX_BYTES) -> None:
         self.folder, self.max_bytes = folder, max_bytes
-        self._lock = threading.Lock()
+        self._lock = Lock()
         # Bytes to be written before the folder is counted. Most processes write few, so that every one begins
         # anywhere: together they count as often as one that writes it all
         self._uncounted = int.from_bytes(os.urandom(4), "little") * (max_bytes // _COUNTS) >> 32

@@ -8,12 +8,13 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from functools import partial, wraps
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from tnp.backends import cache as disk
 from tnp.backends.cpu import background, driver, helpers
+from tnp.core.forks import Lock
 
 if TYPE_CHECKING:
     from llvmlite import binding as llvm
@@ -21,6 +22,30 @@ if TYPE_CHECKING:
 _lock = threading.Lock()  # held while LLVM works, and over a fork: the child must not inherit it half done
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_making = Lock()
+
+
+def once(make: Callable[P, T]) -> Callable[P, T]:
+    """Like `functools.cache`, but nobody ever gets another object than the others do.
+
+    Who gets an address must know that the code behind it stays; of two objects made at a time one is dropped. Functions
+    made so may call each other and the compiler, but not wait for a lock that another holds while it calls them.
+    """
+    known: dict[tuple[Any, ...], T] = {}
+
+    @wraps(make)
+    def get(*key: P.args, **none: P.kwargs) -> T:
+        if key not in known:
+            with _making:
+                if key not in known:
+                    known[key] = make(*key, **none)
+        return known[key]
+
+    return get
 
 
 _alive: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()  # code that may be run
@@ -133,9 +158,10 @@ class Compiler:
         found = image is not None
         if not found and not build:
             return None
+        source = "" if found else f'target triple = "{self._triple}"\n{text()}'
         with _lock:
             if image is None:
-                module = self._llvm.parse_assembly(f'target triple = "{self._triple}"\n{text()}')
+                module = self._llvm.parse_assembly(source)
                 image = self._machine.emit_object(module)
                 self.built += 1
             builder = self._llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
@@ -150,15 +176,18 @@ class Compiler:
         return Compiled(tracker, names, found)
 
 
-@cache
+@once
 def compiler() -> Compiler:
     """The compiler, made at first use."""
     return Compiler()
 
 
+_loaded = threading.Event()
+
+
 def is_ready() -> bool:
     """Has everything been loaded that the first kernel needs?"""
-    return common_functions.cache_info().currsize > 0
+    return _loaded.is_set()
 
 
 class CommonFunctions(dict[str, int]):
@@ -171,6 +200,7 @@ class CommonFunctions(dict[str, int]):
         super().__init__()
         self._parts: list[Compiled] = []  # keeps the code alive
         self._add(lambda: helpers.core_text() + driver.core_text(), helpers.CORE + driver.CORE)
+        _loaded.set()
 
     def __missing__(self, name: str) -> int:
         self._add(partial(helpers.mover_text if name in helpers.MOVERS else driver.walk_text, name), (name,))
@@ -184,7 +214,7 @@ class CommonFunctions(dict[str, int]):
         self.update(part.addresses)
 
 
-@cache
+@once
 def common_functions() -> CommonFunctions:
     """The functions of `helpers` and `driver`."""
     return CommonFunctions()

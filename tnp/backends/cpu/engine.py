@@ -3,7 +3,6 @@
 import ctypes
 import os
 import platform
-import threading
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -30,6 +29,7 @@ from tnp.backends.cpu.reach import SCALAR, SCRATCH, UNIT
 from tnp.backends.cpu.stats import Stats
 from tnp.backends.cpu.windows import InPlace, in_place
 from tnp.core.config import Config
+from tnp.core.forks import Lock
 from tnp.core.native import address
 from tnp.core.primitive import Elementwise, Primitive, Reduction, cast_p
 
@@ -159,7 +159,7 @@ class CpuBackend:
         self._ready: dict[Any, Ready] = {}  # by signature
         self._waiting: list[Callable[[], object]] = []  # kernels to be compiled in the background
         self._count = self._clock = 0
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any], order: str = "C") -> np.ndarray[Any, Any]:
         return memory.empty(shape, dtype, order)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from math import isqrt
 
 import numpy as np
 
-from tnp.backends.cpu.compile import Compiled, compiler
+from tnp.backends.cpu.compile import Compiled, compiler, once
 from tnp.backends.cpu.ir import Code
 
 WIDTH = 4  # elements of a vector
@@ -142,7 +142,7 @@ def module_text() -> str:
     return "\n".join([*sorted(c.declared), _table(), head + "\n".join(c.lines) + "\n ret i32 0\n}\n"])
 
 
-@cache
+@once
 def exp_loop() -> Compiled | None:
     """The function ``exp_loop``; None where its bits are not NumPy's."""
     if not compiler().has_fma:

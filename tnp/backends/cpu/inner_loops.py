@@ -6,12 +6,11 @@ compared with its ufunc on a few hundred values before its first use; one that d
 
 import ctypes
 from copy import copy
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from tnp.backends.cpu.compile import Compiled
+from tnp.backends.cpu.compile import Compiled, once
 from tnp.backends.cpu.exponential import exp_loop
 
 BLOCK = 1024  # elements handed to a loop at a time: a few such blocks fit the first-level cache
@@ -64,7 +63,7 @@ class Loop:
         return other
 
 
-@cache
+@once
 def find_loop(ufunc: np.ufunc, in_dtypes: tuple[np.dtype[Any], ...]) -> Loop | None:
     """The loop of ``ufunc`` for these operand dtypes, or one of ours; None if it cannot be called from a kernel."""
     loop = numpys_loop(ufunc, in_dtypes)
@@ -73,7 +72,7 @@ def find_loop(ufunc: np.ufunc, in_dtypes: tuple[np.dtype[Any], ...]) -> Loop | N
     return loop
 
 
-@cache
+@once
 def numpys_loop(ufunc: np.ufunc, in_dtypes: tuple[np.dtype[Any], ...]) -> Loop | None:
     """NumPy's own loop."""
     if ufunc.nout != 1 or (ufunc is np.power and in_dtypes[0].kind in "iu"):  # raises errors

@@ -4,7 +4,6 @@ The walk itself is compiled once per machine (`walks`, `folds`), the elementwise
 """
 
 import ctypes
-import threading
 from array import array
 from collections import ChainMap, OrderedDict
 from collections.abc import Iterable
@@ -17,7 +16,7 @@ import numpy as np
 from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group, Step
 from tnp.backends.cpu import folds, memory, threads, walks
 from tnp.backends.cpu.calls import Function, on_threads
-from tnp.backends.cpu.compile import Compiled, common_functions, compiler
+from tnp.backends.cpu.compile import Compiled, common_functions, compiler, once
 from tnp.backends.cpu.emit import Program
 from tnp.backends.cpu.folds import Fold
 from tnp.backends.cpu.inner_loops import BLOCK
@@ -27,6 +26,7 @@ from tnp.backends.cpu.layout import Layout, layout_of
 from tnp.backends.cpu.plan import Plan
 from tnp.backends.cpu.reach import SCRATCH, UNIT
 from tnp.backends.cpu.reduction_order import ENDLESS, Job
+from tnp.core.forks import Lock
 from tnp.core.primitive import cast_p
 
 MOST_KERNELS = 1000
@@ -55,7 +55,7 @@ class Kernel:
         self.ns = sum(4.0 if n.kind == "loop" else 0.3 for n in nodes if n.kind != "leaf") + 0.3 * program.operands
 
 
-_lock = threading.RLock()
+_lock = Lock()
 _kernels: OrderedDict[Any, Kernel] = OrderedDict()
 
 
@@ -285,7 +285,7 @@ def _identity(fold: Fold) -> Any:
     return made
 
 
-@cache
+@once
 def _functions(fold: Fold) -> Compiled:
     key = fold, compiler().register_bytes
     return compiler().compile(repr(key).encode(), partial(folds.module_text, *key), folds.NAMES)
@@ -300,7 +300,7 @@ class _Walks:
         self.rows, self.pieces, self.join, self.columns = functions
 
 
-@cache
+@once
 def _walks() -> _Walks:
     return _Walks()
 

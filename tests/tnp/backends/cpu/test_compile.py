@@ -63,3 +63,57 @@ def test_other_emitters(tmp_path, monkeypatch):
     assert compile_module._emitters() != before
     monkeypatch.setattr(compile_module, "__file__", str(tmp_path / "archive.zip" / "compile.py"))
     assert compile_module._emitters() != compile_module._emitters()
+
+
+RACE = """
+import threading, time
+import numpy, tnp
+from tnp.backends.cpu import compile as module, exponential, inner_loops, reduction_pass
+from tnp.backends.cpu.folds import Fold
+
+def slow(f):  # whoever is first lets the others come, too
+    def wait(*args, **kwargs):
+        time.sleep(0.02)
+        return f(*args, **kwargs)
+    return wait
+
+module.Compiler.compile, module.Compiler.__init__ = slow(module.Compiler.compile), slow(module.Compiler.__init__)
+makers = [module.compiler, module.common_functions, exponential.exp_loop, reduction_pass._walks,
+          lambda: reduction_pass._functions(Fold("add", "f8")),
+          lambda: inner_loops.find_loop(numpy.exp, (numpy.dtype(float),)),
+          lambda: inner_loops.numpys_loop(numpy.sin, (numpy.dtype(float),))]
+for maker in makers:
+    barrier, found = threading.Barrier(6), []
+    def run():
+        barrier.wait()
+        found.append(maker())
+    threads = [threading.Thread(target=run) for _ in range(6)]
+    for t in threads: t.start()
+    for t in threads: t.join()
+    assert len(found) == 6 and all(x is found[0] for x in found), maker
+print("one each")
+"""
+
+
+def test_threads_that_need_the_same_code_share_it():
+    """Of two made at a time one would be dropped, and its code with it, while its addresses are in use."""
+    environment = {**os.environ, "TNP_CACHE_DIR": "off"}
+    done = subprocess.run([sys.executable, "-c", RACE], env=environment, capture_output=True, text=True)
+    assert done.stdout == "one each\n", done.stderr
+
+
+def test_once_makes_nothing_known_where_making_fails():
+    made = []
+
+    @compile_module.once
+    def make(key):
+        made.append(key)
+        if len(made) == 1:
+            raise ValueError(key)
+        return object()
+
+    with pytest.raises(ValueError, match="a"):
+        make("a")
+    assert make("a") is make("a")
+    assert make("b") is not make("a")
+    assert made == ["a", "a", "b"]
