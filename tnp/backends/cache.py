@@ -10,12 +10,11 @@ replaced as a whole, so readers need no lock. A read renews the modification tim
 import contextlib
 import os
 import stat
+import threading
 import time
 import warnings
 from itertools import count
 from typing import Any
-
-from tnp.core.forks import Lock
 
 MAX_BYTES = 64 << 20
 _COUNTS = 64  # while as much is written as the bound allows, the folder is counted about so many times
@@ -25,6 +24,17 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _DIGEST = 32  # bytes of a SHA-256 sum
 _serial = count()  # of temporary files
 _chosen: str | None = None  # what the settings say
+_lock = threading.RLock()
+
+
+def _after_fork() -> None:
+    """A child does not wait for a thread of its parent."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def sha256(data: bytes | memoryview) -> Any:
@@ -75,7 +85,6 @@ class DiskCache:
 
     def __init__(self, folder: str | None, max_bytes: int = MAX_BYTES) -> None:
         self.folder, self.max_bytes = folder, max_bytes
-        self._lock = Lock()
         # Bytes to be written before the folder is counted. Most processes write few, so that every one begins
         # anywhere: together they count as often as one that writes it all
         self._uncounted = int.from_bytes(os.urandom(4), "little") * (max_bytes // _COUNTS) >> 32
@@ -150,7 +159,7 @@ class DiskCache:
 
     def _warn(self, path: str, why: str) -> None:
         """Say it once, and never as an exception (under ``-W error``)."""
-        with self._lock:
+        with _lock:
             if self._warned:
                 return
             self._warned = True
@@ -164,7 +173,7 @@ class DiskCache:
 
     def _count(self, more: int) -> None:
         """Keep the folder within its bound. Several processes may be at it: each counts from time to time."""
-        with self._lock:
+        with _lock:
             self._uncounted -= _room(more)
             if self._uncounted >= 0:
                 return

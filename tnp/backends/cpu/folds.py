@@ -189,7 +189,7 @@ def _load(t: _Text, fold: Fold, pointer: str, index: str, lanes: int) -> str:
     return t.let(f"zext {_wide('i1', lanes)} {t.let(f'icmp ne {type_} {x}, {zero}')} to {type_}")
 
 
-NAMES = ("fold", "join", "write", "put", "accumulate", "check")
+NAMES = ("fold", "join", "write", "put", "accumulate", "check", "many")
 
 
 def module_text(fold: Fold, register_bytes: int) -> str:
@@ -200,6 +200,8 @@ def module_text(fold: Fold, register_bytes: int) -> str:
     ``put(to, from)``: copy one value.
     ``accumulate(r, p, n)``: n numbers into n results, one each.
     ``check(acc, p, n, seen)``: which signs of zero were seen, if acc is zero; otherwise 0.
+    ``many(to, p, n, count, identity)``: ``count`` results, each of its row of n numbers; returns 1 if some result is a
+    zero that met zeros of both signs, otherwise 0.
     """
     width = f'"prefer-vector-width"="{8 * register_bytes}" "min-legal-vector-width"="{8 * register_bytes}"'
     type_ = fold.type
@@ -235,6 +237,7 @@ def module_text(fold: Fold, register_bytes: int) -> str:
     define("void @put(ptr %to, ptr %from)", t, " ret void")
     define("void @accumulate(ptr %r, ptr %p, i64 %n)", _accumulate(fold, 2 * register_bytes), " ret void")
     define("i64 @check(ptr %acc, ptr %p, i64 %n, i64 %seen)", _check(fold, register_bytes))
+    define("i64 @many(ptr %to, ptr %p, i64 %n, i64 %count, ptr %identity)", _many(fold))
     return "\n".join([*sorted(declared), *functions])
 
 
@@ -364,6 +367,30 @@ def _accumulate(fold: Fold, bytes_: int) -> _Text:
         t.put(f" store {type_} {value}, ptr {target}, align 1")
         t.put(f" %in{name} = add i64 %i{name}, {step}\n br label %test{name}")
     t.put("done:")
+    return t
+
+
+def _many(fold: Fold) -> _Text:
+    t, type_ = _Text(), fold.type
+    bytes_ = t.let(f"mul i64 %n, {size_of(fold.code) // fold.parts}")
+    init = t.let(f"load {type_}, ptr %identity, align 1")
+    t.put(" br label %test\ntest:\n %q = phi i64 [ 0, %entry ], [ %qn, %next ]")
+    t.put(" %both = phi i64 [ 0, %entry ], [ %bothn, %next ]\n %c = icmp ult i64 %q, %count")
+    t.put(" br i1 %c, label %next, label %done\nnext:")
+    row = t.let(f"getelementptr i8, ptr %p, i64 {t.let(f'mul i64 %q, {bytes_}')}")
+    target = t.let(f"getelementptr i8, ptr %to, i64 {t.let(f'mul i64 %q, {size_of(fold.code)}')}")
+    if fold.tree:
+        value = _combine(t, fold, type_, init, t.let(f"call {type_} @value(ptr {row}, i64 %n) strictfp"))
+        value = _rounded(t, type_, value) if fold.half else value
+    else:
+        value = t.let(f"call {type_} @value({type_} {init}, ptr {row}, i64 %n) strictfp")
+    t.put(f" store {type_} {value}, ptr {target}, align 1")
+    if fold.signs:
+        met = t.let(f"call i64 @check(ptr {target}, ptr {row}, i64 %n, i64 0) strictfp")
+        met = t.let(f"zext i1 {t.let(f'icmp eq i64 {met}, {PLUS_ZERO | MINUS_ZERO}')} to i64")
+    else:
+        met = "0"
+    t.put(f" %bothn = or i64 %both, {met}\n %qn = add i64 %q, 1\n br label %test\ndone:\n ret i64 %both")
     return t
 
 

@@ -23,7 +23,7 @@ from tnp.backends.cpu.ir import Code
 (WORKSPACE, START, ROW, BLOCK, FINISH, FOLDS, PARTS, TREES, OUTER, ROWS, LENGTH, REDUCED, SEGMENT, LIMIT, BY_ROWS,
  PIECES, VALUES, CUT, PIECE_COUNT, PACKED, AMBIGUOUS, HEADER) = range(22)  # fmt: skip
 # Slots of a fold: the operand's place; functions of `folds`; bytes of a value; results; identity
-(PLACE, FOLD, JOIN, WRITE, PUT, ACCUMULATE, CHECK, SIZE, OUT, IDENTITY, _, FOLD_SLOTS) = range(12)
+(PLACE, FOLD, JOIN, WRITE, PUT, ACCUMULATE, CHECK, MANY, SIZE, OUT, IDENTITY, _, FOLD_SLOTS) = range(13)
 VALUE_SLOTS = 3
 NAMES = ("rows", "pieces", "join", "columns")
 
@@ -47,6 +47,10 @@ class _Function:
 
     def value(self, values: str, j: str) -> str:
         return self.code.slot_at(values, self.code.let(f"mul i64 {j}, {VALUE_SLOTS}"))
+
+    def elements(self, j: str) -> str:
+        """What a fold combines of the block."""
+        return self.code.slot("%work", self.let("add", self.fold(j, PLACE), PLACES), "ptr")
 
     def call(self, function: str, *arguments: str, result: str = "void") -> str:
         text = f"call {result} {function}({', '.join(arguments)}) strictfp"
@@ -104,23 +108,16 @@ def _leaf() -> str:
     """Compute a block and fold it."""
     f = _Function("void", "leaf", "ptr %work, ptr %args, ptr %task, ptr %values, i64 %first, i64 %m")
     f.call(f.given(BLOCK), "ptr %work", "ptr %args", "i64 %first", "i64 %m")
-    _fold(f, "%values", "0", "%m")
-    return f.end()
-
-
-def _fold(f: _Function, values: str, offset: str, count: str) -> None:
-    """Fold some elements of the block."""
     c = f.code
-    n = f.let("mul", count, f.number(PARTS))
+    n = f.let("mul", "%m", f.number(PARTS))
     with c.each(f.number(FOLDS)) as j:
-        value = f.value(values, j)
-        elements = c.slot("%work", f.let("add", f.fold(j, PLACE), PLACES), "ptr")
-        elements = c.let(f"getelementptr i8, ptr {elements}, i64 {f.let('mul', offset, f.fold(j, SIZE))}")
+        value, elements = f.value("%values", j), f.elements(j)
         f.call(f.fold(j, FOLD, "ptr"), f"ptr {value}", f"ptr {elements}", f"i64 {n}")
         check = f.fold(j, CHECK, "ptr")
         with c.when(c.let(f"icmp ne ptr {check}, null")):
             arguments = f"ptr {value}", f"ptr {elements}", f"i64 {n}", f"i64 {c.slot(value, 2)}"
             c.put_slot(f.call(check, *arguments, result="i64"), value, 2)
+    return f.end()
 
 
 def _unite(f: _Function, function: int, values: str, others: str) -> None:
@@ -199,15 +196,13 @@ def _rows() -> str:
         start = f.let("add", "%first", done)
         where = f"i64 {f.let('mul', start, length)}", f"i64 {f.let('mul', count, length)}"
         f.call(f.given(BLOCK), "ptr %work", "ptr %args", *where)
-        with c.each(count) as q:
-            f.reset(results)
-            with c.when(trees):
-                f.reset(values)
-                _fold(f, values, f.let("mul", q, length), length)
-                _unite(f, WRITE, results, values)
-            with c.when(in_order):
-                _fold(f, results, f.let("mul", q, length), length)
-            _keep(f, results, f.let("add", start, q))
+        with c.each(f.number(FOLDS)) as j:
+            target = c.let(f"getelementptr i8, ptr {f.fold(j, OUT, 'ptr')}, i64 {f.let('mul', start, f.fold(j, SIZE))}")
+            at = f.let("add", f.let("mul", j, FOLD_SLOTS), HEADER + IDENTITY)
+            numbers = f"i64 {f.let('mul', length, f.number(PARTS))}", f"i64 {count}", f"ptr {c.slot_at('%task', at)}"
+            both = f.call(f.fold(j, MANY, "ptr"), f"ptr {target}", f"ptr {f.elements(j)}", *numbers, result="i64")
+            with c.when(c.let(f"icmp ne i64 {both}, 0")):
+                c.put_slot("1", "%task", AMBIGUOUS)
     with c.when(c.let(f"xor i1 {many}, true")), c.each(todo) as i:
         item = f.let("add", "%first", i)
         f.reset(results)
@@ -298,8 +293,7 @@ def _columns() -> str:
         with c.each(f.number(FOLDS)) as j:
             size = f.fold(j, SIZE)
             result = c.let(f"getelementptr i8, ptr {f.fold(j, OUT, 'ptr')}, i64 {f.let('mul', at, size)}")
-            elements = c.slot("%work", f.let("add", f.fold(j, PLACE), PLACES), "ptr")
-            elements = c.let(f"getelementptr i8, ptr {elements}, i64 {f.let('mul', offset, size)}")
+            elements = c.let(f"getelementptr i8, ptr {f.elements(j)}, i64 {f.let('mul', offset, size)}")
             n = f.let("mul", count, f.number(PARTS))
             f.call(f.fold(j, ACCUMULATE, "ptr"), f"ptr {result}", f"ptr {elements}", f"i64 {n}")
 

@@ -189,6 +189,28 @@ def test_arithmetic_and_extremes(ufunc, dtype):
         check(steps, [a], [(1, result(ufunc, shape, loop, axis))], shape)
 
 
+@pytest.mark.parametrize("ufunc", [np.add, np.multiply, np.maximum, np.minimum])
+@pytest.mark.parametrize("dtype", [*FLOATS, "i8", "u2", "i1", "?"])
+@pytest.mark.parametrize("width", [1, 3, 8, 33, 100, 256])
+def test_many_short_rows(ufunc, dtype, width):
+    """Folded together, several to a block, or more than are handed over at once where nothing is computed."""
+    rng = np.random.default_rng(7)
+    dtype = np.dtype(dtype)
+    if ufunc is not np.add and dtype.kind == "c":
+        return  # NumPy's
+    loop = ufunc.reduce(np.ones(1, dtype)).dtype
+    shape = (70_001 // width + 1, width)
+    a = values(rng, shape, dtype, 0.01 if ufunc is np.multiply else 1.0)
+    if dtype.kind == "f" and ufunc is not np.multiply:
+        a[::50] = -np.abs(a[::50])
+        a[::100, ::2] = -0.0
+        a[7, -1] = np.nan
+    for steps in ([], [Step(elementwise(np.maximum), (~0, ~0), (dtype, dtype), dtype)] if dtype.kind != "c" else []):
+        both = [*steps, reduce_step(ufunc, len(steps) - 1 if steps else ~0, loop, (1,))]
+        with np.errstate(all="ignore"):
+            check(both, [a], [(len(steps), result(ufunc, shape, loop, (1,)))], shape)
+
+
 @pytest.mark.parametrize("ufunc", [np.logical_and, np.logical_or, np.maximum, np.minimum, np.bitwise_xor, np.add])
 @pytest.mark.parametrize("likely", [0.0, 0.001, 0.5, 0.999, 1.0])
 def test_of_booleans(ufunc, likely):
