@@ -24,7 +24,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _DIGEST = 32  # bytes of a SHA-256 sum
 _serial = count()  # of temporary files
 _chosen: str | None = None  # what the settings say
-_lock = threading.RLock()
+_lock = threading.RLock()  # no `tnp.core.forks.Lock`: this module needs nothing but Python's library
 
 
 def _after_fork() -> None:

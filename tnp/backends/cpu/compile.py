@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, overload
 
 from tnp.backends import cache as disk
 from tnp.backends.cpu import background, driver, helpers
@@ -24,26 +24,29 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
-P = ParamSpec("P")
+K = TypeVarTuple("K")
 T = TypeVar("T")
 _making = Lock()
 
 
-def once(make: Callable[P, T]) -> Callable[P, T]:
+def once(make: Callable[[*K], T]) -> Callable[[*K], T]:
     """Like `functools.cache`, but nobody ever gets another object than the others do.
 
     Who gets an address must know that the code behind it stays; of two objects made at a time one is dropped. Functions
     made so may call each other and the compiler, but not wait for a lock that another holds while it calls them.
     """
-    known: dict[tuple[Any, ...], T] = {}
+    known: dict[tuple[*K], T] = {}
 
     @wraps(make)
-    def get(*key: P.args, **none: P.kwargs) -> T:
-        if key not in known:
-            with _making:
-                if key not in known:
-                    known[key] = make(*key, **none)
-        return known[key]
+    def get(*key: *K) -> T:
+        try:
+            return known[key]
+        except KeyError:
+            pass
+        with _making:
+            if key not in known:
+                known[key] = make(*key)
+            return known[key]
 
     return get
 
@@ -158,6 +161,7 @@ class Compiler:
         found = image is not None
         if not found and not build:
             return None
+        # The text is made before the lock is taken: making it may ask for other code
         source = "" if found else f'target triple = "{self._triple}"\n{text()}'
         with _lock:
             if image is None:

@@ -9,7 +9,6 @@ There is no lock on the path of a hit: a block is taken by ``list.pop``, which i
 """
 
 import os
-import threading
 import weakref
 from math import prod
 from sys import getrefcount
@@ -18,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tnp.core.config import config
+from tnp.core.forks import Lock
 
 ALIGNMENT = 64
 SMALLEST = 32 << 10  # below this malloc is as good
@@ -45,7 +45,7 @@ _FREE = _references(_Block(1))  # 2 on today's Pythons
 
 _held_roots: set[int] = set()  # identities of the roots in `_classes`, or about to be
 _classes: dict[int, list[_Block]] = {}  # by size, each list least recently used first
-_lock = threading.RLock()  # of misses; re-entrant, for a finalizer may allocate in the middle
+_lock = Lock()  # of misses; re-entrant, for a finalizer may allocate in the middle
 _apart: list[tuple[weakref.ref[Any], int]] = []  # roots that the pool let go while they were in use, and their sizes
 _held = _clock = _misses = _unpooled = 0  # the clock counts requests that ended with a block of the pool
 
@@ -60,15 +60,6 @@ def _default_limit() -> int:
 
 _limit = _default_limit()
 _bound: int | None = None  # of all that is in use, by the settings
-
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any], order: Literal["C", "F"] = "C") -> np.ndarray[Any, Any]:

@@ -32,7 +32,7 @@ from tnp.core.primitive import cast_p
 MOST_KERNELS = 1000
 PIECE = 1 << 16  # elements of a long row that one thread takes at a time
 WIDEST_PACKED = 256  # columns; shorter rows are computed several at a time
-MANY = 1 << 16  # elements of rows that are folded together where nothing is computed
+BARE_BLOCK = 1 << 16  # elements of short rows that are folded at a time where nothing is computed first
 DATA = object.__basicsize__  # where an array object keeps its data pointer, and a scalar its value
 _FLAGS = ((1, INVALID), (4, DIVIDE), (8, OVERFLOW), (16, UNDERFLOW))  # MXCSR's bits and NumPy's
 
@@ -191,7 +191,7 @@ class Pass:
         else:
             task[walks.ROWS] = self.many
         if not self.by_rows and lengths[-1] <= min(WIDEST_PACKED, jobs[0].segment) and letters != "RKR":
-            task[walks.PACKED] = (MANY if bare and not columns else BLOCK) // lengths[-1]
+            task[walks.PACKED] = (BARE_BLOCK if bare and not columns else BLOCK) // lengths[-1]
         for j, job in enumerate(jobs):
             at, functions = walks.HEADER + walks.FOLD_SLOTS * j, _functions(job.fold).addresses
             task[at + walks.PLACE] = self.kernel.places[j]

@@ -78,6 +78,7 @@ def slow(f):  # whoever is first lets the others come, too
     return wait
 
 module.Compiler.compile, module.Compiler.__init__ = slow(module.Compiler.compile), slow(module.Compiler.__init__)
+inner_loops._sample = slow(inner_loops._sample)
 makers = [module.compiler, module.common_functions, exponential.exp_loop, reduction_pass._walks,
           lambda: reduction_pass._functions(Fold("add", "f8")),
           lambda: inner_loops.find_loop(numpy.exp, (numpy.dtype(float),)),

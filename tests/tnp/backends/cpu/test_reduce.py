@@ -189,15 +189,16 @@ def test_arithmetic_and_extremes(ufunc, dtype):
         check(steps, [a], [(1, result(ufunc, shape, loop, axis))], shape)
 
 
-@pytest.mark.parametrize("ufunc", [np.add, np.multiply, np.maximum, np.minimum])
-@pytest.mark.parametrize("dtype", [*FLOATS, "i8", "u2", "i1", "?"])
+@pytest.mark.parametrize(
+    ("ufunc", "dtype"),
+    [(np.add, t) for t in (*FLOATS, "i8", "u2", "i1", "?")]
+    + [(u, t) for u in (np.multiply, np.maximum, np.minimum) for t in ("f8", "f4", "f2", "i8", "u2", "i1", "?")],
+)
 @pytest.mark.parametrize("width", [1, 3, 8, 33, 100, 256])
 def test_many_short_rows(ufunc, dtype, width):
     """Folded together, several to a block, or more than are handed over at once where nothing is computed."""
     rng = np.random.default_rng(7)
     dtype = np.dtype(dtype)
-    if ufunc is not np.add and dtype.kind == "c":
-        return  # NumPy's
     loop = ufunc.reduce(np.ones(1, dtype)).dtype
     shape = (70_001 // width + 1, width)
     a = values(rng, shape, dtype, 0.01 if ufunc is np.multiply else 1.0)
@@ -205,7 +206,8 @@ def test_many_short_rows(ufunc, dtype, width):
         a[::50] = -np.abs(a[::50])
         a[::100, ::2] = -0.0
         a[7, -1] = np.nan
-    for steps in ([], [Step(elementwise(np.maximum), (~0, ~0), (dtype, dtype), dtype)] if dtype.kind != "c" else []):
+    before = np.logical_not if dtype.kind == "b" else np.positive
+    for steps in ([], [Step(elementwise(before), (~0,), (dtype,), dtype)]):
         both = [*steps, reduce_step(ufunc, len(steps) - 1 if steps else ~0, loop, (1,))]
         with np.errstate(all="ignore"):
             check(both, [a], [(len(steps), result(ufunc, shape, loop, (1,)))], shape)
@@ -278,6 +280,7 @@ def test_zeros_of_both_signs(ufunc, rows):
         a[rng.random(a.shape) < 0.3] = -1.0 if ufunc is np.maximum else 1.0
         steps = [Step(elementwise(np.positive), (~0,), (F8,), F8), reduce_step(ufunc, 0, F8, (1,))]
         check(steps, [a], [(1, np.empty(rows))], a.shape)
+        check([reduce_step(ufunc, ~0, F8, (1,))], [a], [(0, np.empty(rows))], a.shape)
 
 
 def test_zeros_of_one_sign_need_no_numpy(by_numpy):
