@@ -155,8 +155,10 @@ class Program:
     def key(self) -> bytes:
         """All that `text` follows from, besides these modules: short, where making the text takes longer."""
         nodes = [(n.kind, n.spelled, n.code, n.args, n.const, n.leaf) for n in self.plan.nodes]
-        reached = "".join(self.classes), self.plan.stored, sorted(self.plan.aliased)
-        return repr((nodes, *reached, self.width, self.register_bits, self.strided)).encode()
+        # What is fetched before a segment runs does not show in it: only one that fetches by itself knows the ways
+        reached = "".join(self.classes) if self.strided else ""
+        ends = self.plan.stored, sorted(self.plan.aliased)
+        return repr((nodes, reached, *ends, self.width, self.register_bits, self.strided)).encode()
 
     def text(self) -> str:
         """The module."""

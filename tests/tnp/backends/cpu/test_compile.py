@@ -4,11 +4,18 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import product
 
+import numpy as np
 import pytest
 
+from tnp.backends.base import Group
 from tnp.backends.cpu import compile as compile_module
+from tnp.backends.cpu.emit import Program
 from tnp.backends.cpu.engine import SUPPORTED
+from tnp.backends.cpu.plan import Plan
+
+from .groups import check, compiling, step
 
 pytestmark = pytest.mark.skipif(not SUPPORTED, reason="kernels are compiled on x86-64 only")
 
@@ -41,13 +48,44 @@ def test_another_process_finds_everything_on_disk(tmp_path):
     assert run() == (0, compiled, 0)
 
 
-def test_one_key_for_a_text(keys, engine):
-    """A key says no more than it must: most modules that differ in their keys differ."""
-    from .test_cold import check, mixed_group
+def test_one_key_for_a_text(monkeypatch):
+    """A key says no more than it must: modules that differ in their keys differ."""
+    from .test_cold import mixed_group
 
+    texts, real = {}, compile_module.Compiler.compile
+
+    def compile_(self, key, text, *args, **known):
+        texts[key] = text()
+        return real(self, key, text, *args, **known)
+
+    monkeypatch.setattr(compile_module.Compiler, "compile", compile_)
+    engine = compiling()
+    for kind in "fd":
+        for ufunc in (np.add, np.sqrt, np.exp, np.maximum):
+            a = np.linspace(0.5, 2, 400).astype(kind)
+            for layout in (a[:200], a[::2], a[199::-1]):
+                leaves = [layout, layout[:1]] if ufunc.nin == 2 else [layout]
+                steps = [step(ufunc, tuple(~k for k in range(ufunc.nin)), kind * ufunc.nin)]
+                check(engine, Group(steps, leaves, [(0, np.empty(200, kind))], (200,)))
     check(engine, mixed_group(100))
-    assert keys and len(set(keys.values())) > 0.8 * len(keys)
-    assert not any(b" at 0x" in key for key in keys)  # of an object: another in the next process
+    assert len(texts) > 5
+    assert len(set(texts.values())) > 0.8 * len(texts)
+    assert not any(b" at 0x" in key for key in texts)  # of an object: another in the next process
+
+
+@pytest.mark.parametrize("lanes", [0, 8])
+def test_ways_of_reaching_operands_are_in_the_key_where_they_are_in_the_text(lanes):
+    steps = [step(np.multiply, (~0, ~1), "dd"), step(np.add, (0, ~2), "dd"), step(np.exp, (1,), "d")]
+    dtype = np.dtype("d")
+    for last in (1, 2):  # without and with a loop of NumPy's
+        found = {}
+        for ways in product("ug", "usc", "ugc", "ugw"):
+            *leaves, out = ways
+            plan = Plan(steps[: last + 1], [(dtype, how) for how in leaves], [(last, dtype, out)])
+            program = Program(plan, 2, True, 32, lanes)
+            found.setdefault(program.key, set()).add(program.text())
+        assert all(len(texts) == 1 for texts in found.values())
+        assert len(set.union(*found.values())) == len(found)
 
 
 def test_other_emitters(tmp_path, monkeypatch):
