@@ -60,6 +60,7 @@ def _walk(targets: list[Storage], fusible: _Fusible) -> tuple[list[Storage], Sto
                     writes = True
             continue
         node.mark = entered
+        single = len(node.shape) == 1 and node.shape[0] == 1  # contiguous whatever the stride, which loops are given
         lone = len(stack) == 1 and len(targets) == 1 and not any([_pending(a) for a in node.args])
         for a in reversed(node.args):
             t = type(a)
@@ -77,7 +78,7 @@ def _walk(targets: list[Storage], fusible: _Fusible) -> tuple[list[Storage], Sto
                     if b.node.mark < entered:
                         stack.append(b)
                 elif not (
-                    lone or (native.is_contiguous(b.full) and layout.has_shape(b.full, node.shape))
+                    lone or (native.is_contiguous(b.full) and not single and layout.has_shape(b.full, node.shape))
                 ) and not fusible(node.prim, node.in_dtypes, b.full):
                     return _alone(s, targets)
             elif t is Place:
@@ -85,7 +86,7 @@ def _walk(targets: list[Storage], fusible: _Fusible) -> tuple[list[Storage], Sto
                 if p.storage.node is not None:
                     return order, p.storage
                 nd = view(a)
-                if not lone and not native.is_contiguous(nd) and not fusible(node.prim, node.in_dtypes, nd):
+                if not lone and (single or not native.is_contiguous(nd)) and not fusible(node.prim, node.in_dtypes, nd):
                     return _alone(s, targets)
     if writes and reduced is not None and len(reduced.node.shape) > 1 and not all([_in_c_order(s.node) for s in order]):
         return order, reduced

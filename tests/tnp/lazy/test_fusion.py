@@ -93,3 +93,21 @@ def test_sums_go_in_the_order_of_the_memory_that_was_written(recorded, write, or
         for mine, theirs in zip(run(tnp, axis), run(np, axis), strict=True):
             assert mine.tobytes() == theirs.tobytes()
             assert mine.dtype == theirs.dtype
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_one_element_is_seen_with_its_stride(swapped):
+    """It is contiguous whatever the stride, which NumPy's loops are given nevertheless."""
+    whole = Storage(np.arange(1.0), None)
+    backwards = Place(whole, whole.full[::-1])
+    inner = record(PRIMITIVES[np.add], (), (whole, whole), (F8, F8), F8, (1,), None, None)
+    operands = (backwards, inner) if swapped else (inner, backwards)
+    outer = record(PRIMITIVES[np.multiply], (), operands, (F8, F8), F8, (1,), None, None)
+    forced = []
+
+    def force(storage):
+        forced.append(storage)
+        storage.full, storage.node = np.ones(1), None
+
+    assert collect([outer], force, lambda prim, in_dtypes, nd: nd.strides == (8,)) == [outer]
+    assert forced == [inner]

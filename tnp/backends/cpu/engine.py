@@ -199,8 +199,10 @@ class CpuBackend:
         if operand.dtype != in_dtypes[0]:  # NumPy casts it into a buffer
             return True
         steps = [s for n, s in zip(operand.shape, operand.strides, strict=True) if n > 1]
-        if not operand.flags.aligned or not steps:
-            return not steps
+        if not steps:  # one element: what has one dimension is given with its stride
+            return operand.ndim > 1 or operand.strides[0] == operand.itemsize
+        if not operand.flags.aligned:
+            return False
         inner = min(steps, key=abs) if prim.ufunc.nin == 1 else steps[-1]
         return inner == operand.itemsize
 
@@ -286,7 +288,7 @@ class CpuBackend:
 
     def _reads_strides(self, step: Step, a: Any, shape: tuple[int, ...]) -> bool:
         """Do NumPy's bits, or flags, come only from a loop that sees this operand as it lies?"""
-        if type(a) is not np.ndarray or (a.flags.c_contiguous and a.shape == shape):
+        if type(a) is not np.ndarray or (a.flags.c_contiguous and a.shape == shape != (1,)):
             return False
         return not self.fusible(step.prim, step.in_dtypes, a)
 

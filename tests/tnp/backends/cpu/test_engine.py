@@ -389,3 +389,14 @@ def test_one_step_on_strided_memory_is_numpys(ufunc):
             ufunc(*(a,) * ufunc.nin)
         flags = CpuBackend(stress=True).run(Group([one], [a], [], a.shape))
         assert bool(flags & INVALID) == bool(told)
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+@pytest.mark.parametrize("ufunc", [np.multiply, np.square, np.conjugate, np.divide])
+def test_one_complex_element_is_given_with_its_stride(engine, ufunc, dtype):
+    """NumPy's loops choose their arithmetic, and the flags with it, by that."""
+    left, right = (np.array([x], dtype) for x in (complex(np.inf, np.nan), 0j))
+    for a in (left, left[::-1], np.array([left[0], 1, 2], dtype)[:1:2]):
+        leaves = [a, right[::-1] if a.strides[0] < 0 else right][: ufunc.nin]
+        one = step(ufunc, tuple(~k for k in range(ufunc.nin)), [dtype] * ufunc.nin)
+        check(engine, Group([one], leaves, [(0, np.empty(1, dtype))], (1,)), f"{ufunc.__name__} {a.strides}")
