@@ -1,7 +1,7 @@
 cimport cython
 
 cdef dict _loops
-cdef set _numbers
+cdef set NUMBERS
 
 @cython.locals(known=list, entry=tuple)
 cpdef object find_loop(object prim, object types)

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from tnp.core.dtypes import is_number
+from tnp.core.dtypes import NUMBERS, is_number
 from tnp.core.elementwise import QUIET
 
 WEAK = frozenset({int, float, complex})  # Python's numbers, which take the dtype of what they meet
 
 _loops: dict[Any, Any] = {}  # by primitive: pairs of operands' dtypes and (dtypes of the loop, of the result) or None
-_numbers: set[Any] = set()
 
 
 def find_loop(prim: Any, types: Any) -> Any:
@@ -25,7 +24,8 @@ def find_loop(prim: Any, types: Any) -> Any:
     types = tuple(types)
     found = None
     try:
-        if all([t in WEAK or is_number(t) for t in types]):
+        # No dtype is looked up in a set: hashing that of strings hashes the program's object for missing ones
+        if all([t is int or t is float or t is complex or is_numeric(t) for t in types]):
             *ins, out = prim.ufunc.resolve_dtypes((*types, None))
             if all([is_number(d) for d in (*ins, out)]):
                 found = (tuple(ins), out, can_warn(prim, ins, out))
@@ -59,10 +59,5 @@ def _the_same(a: Any, b: Any) -> bool:
 
 
 def is_numeric(dtype: Any) -> bool:
-    """`is_number`, remembered."""
-    if dtype in _numbers:
-        return True
-    if not is_number(dtype):
-        return False
-    _numbers.add(dtype)
-    return True
+    """`is_number`, without a call for NumPy's own."""
+    return (dtype.num in NUMBERS and dtype.isnative) or is_number(dtype)
