@@ -4,7 +4,7 @@ from tnp.hot cimport ndarray
 
 cdef frozenset WEAK
 cdef int READERS
-cdef object _BOOL, _NDARRAY, lock
+cdef object _BOOL, _GENERIC, _NDARRAY, lock
 cdef object _traced_into
 
 cpdef object inplace(object prim, object a, object b)

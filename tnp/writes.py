@@ -16,6 +16,7 @@ from tnp.lazy.graph import pending_readers
 from tnp.lazy.schedule import lock
 
 _NDARRAY = _np.ndarray
+_GENERIC = _np.generic
 _BOOL = _np.dtype(bool)
 _traced_into = None
 
@@ -93,7 +94,11 @@ def _type_of(x):
     t = type(x)
     if t is ndarray:
         return content.dtype_of(x)
-    return t if t in WEAK else _BOOL if t is bool else getattr(x, "dtype", None)
+    if t in WEAK:
+        return t
+    if t is bool:
+        return _BOOL
+    return x.dtype if isinstance(x, _GENERIC) else None  # others' attribute may be anything
 
 
 def _is_one(x):
