@@ -14,6 +14,8 @@ from tnp.hot import ndarray, ufunc, wrap
 from tnp.ops import contractions  # noqa: F401 - makes einsum native
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type(np.sum))
+# What functions of numpy.ma are objects of before NumPy 2.4, where their makers became functions
+_MADE = ("_frommethod", "_convert2ma", "_fromnxfunction")
 
 
 class IndexingProxy:
@@ -83,7 +85,7 @@ def convert(value: Any, name: str) -> Any:
         return ufunc_of(value)
     if isinstance(value, type):
         return CLASSES.get(value, value)
-    if isinstance(value, _FUNCTIONS):
+    if isinstance(value, _FUNCTIONS) or type(value).__name__.startswith(_MADE):
         return host_function(value, name)
     if name in ("r_", "c_", "mgrid", "ogrid"):
         return IndexingProxy(value)
