@@ -24,6 +24,8 @@ AVAILABLE_MEMORY = "4 GB"
 # Where tnp counts the kernels it made and launched, and the groups that ran without one.
 ENGINE = "content.backend.stats"
 BATCHES = 8  # processes of a whole run
+# Python's own, where it has one: in its place new versions of setuptools put one without modules that NumPy 2.3 imports
+DISTUTILS = {"SETUPTOOLS_USE_DISTUTILS": "stdlib"} if sys.version_info < (3, 12) else {}
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ def environment(settings: Settings, folder: Path) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "NPY_AVAILABLE_MEM": AVAILABLE_MEMORY,
+        **DISTUTILS,
         "TMPDIR": str(folder),
         "NPCONFORM_MODULE": settings.module,
         "NPCONFORM_RECORD": str(folder / "record.jsonl"),

@@ -173,6 +173,19 @@ def test_pytest_records_warnings_otherwise(run_tests: Callable[..., Run]) -> Non
     }
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python has no distutils")
+def test_distutils_are_pythons_own(run_tests: Callable[..., Run]) -> None:
+    run = run_tests(
+        test_own="""
+            import distutils, os
+
+            def test_it():
+                assert os.path.dirname(distutils.__file__) == os.path.join(os.path.dirname(os.__file__), "distutils")
+        """
+    )
+    assert run.counts() == {PASSED: 1}
+
+
 def test_a_file_that_cannot_be_imported(run_tests: Callable[..., Run]) -> None:
     run = run_tests(test_broken="import no_such_module\ndef test_it(): pass\n", test_good=GOOD)
     assert "No module named 'no_such_module'" in run.files["test_broken.py"].broken
