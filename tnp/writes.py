@@ -114,7 +114,7 @@ def assign(x, value):
     if r is None or operands.ref_shape(r) != content.shape_of(x):
         return None
     dtype = operands.ref_dtype(r)
-    if dtype != content.dtype_of(x) or not operands.is_large(r):
+    if not loops.is_numeric(dtype) or dtype != content.dtype_of(x) or not operands.is_large(r):
         return None
     return bind.record_as((value,), [r], dtype, dtype, x, None, 0)
 
