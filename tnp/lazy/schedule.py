@@ -367,7 +367,8 @@ def evaluate(node: Node, args: list[Any]) -> Any:
         return prim.ufunc.reduce(args[0], dtype=node.in_dtypes[0], **params)
     if prim.ufunc is None:
         return prim.impl(*args, **params)
-    return prim.ufunc(*args, signature=(*node.in_dtypes, node.dtype))
+    # the dtype of a target may be another object than that of the loop: its own name for the same integers
+    return prim.ufunc(*args, signature=(*node.in_dtypes, None))
 
 
 def name_of(node: Node) -> str:

@@ -36,6 +36,16 @@ WARNINGS = {
             c = np.sqrt(a - 1)
             d = np.log(a)
         """,
+    "integers of the same size by two names": """
+        q, l = np.arange(100, dtype='q'), np.arange(100, dtype='l')
+        seen = []
+        for x, y in (q, l), (l, q), (q, 0), (l, np.longlong(0)), (q, np.long(0)):
+            z = x // y
+            x = x.copy()
+            x //= y
+            seen += [x.tolist(), x.dtype.char, np.remainder(x, y, out=x).tolist(), z.tolist(), z.dtype.char]
+        seen
+        """,
     "the filters are those of the call": """
         a = np.zeros(100)
         with warnings.catch_warnings():
