@@ -26,6 +26,9 @@ from tnp.backends.cpu.reach import GATHERED, ROW, SCALAR, SCRATCH, UNIT
 _HOW = {SCALAR: driver.DIRECT, ROW: driver.ROW_VALUE, UNIT: driver.SIDE_BY_SIDE, GATHERED: driver.MOVED,
         SCRATCH: driver.WORK}  # fmt: skip
 _UNBOUNDED = 1 << 60
+# Bytes between blocks of scratch. Blocks of 8 KiB side by side would share one set of the first cache's, of eight or
+# twelve lines: with 24 of them equation_of_state took 22 ms, so it takes 13. An odd number of lines reaches every set.
+_APART = 5 * 64
 
 
 class Program:
@@ -303,7 +306,7 @@ class Program:
             entry = [_HOW[how], size, 0, 0, driver.NO_TAIL]
             if how in (GATHERED, SCRATCH):
                 entry[driver.OWN] = scratch
-                scratch += BLOCK * size
+                scratch += BLOCK * size + _APART
                 if how == GATHERED:
                     entry[driver.MOVER] = functions["gather" if k < leaves else "scatter"]
             elif how == UNIT and (k in emitted if k < leaves else self.plan.stored[k - leaves] in self.stored_in):
@@ -312,7 +315,7 @@ class Program:
             table += entry
         for size in self.slot_bytes:
             table.append(scratch)
-            scratch += size
+            scratch += size + _APART
         instructions: list[int] = []
         count = 0
         for s in range(self.segments):

@@ -5,7 +5,11 @@ import numpy as np
 import pytest
 
 from tnp.backends.base import Group, Step
+from tnp.backends.cpu import driver
+from tnp.backends.cpu.emit import Program
 from tnp.backends.cpu.operations import EMITTERS
+from tnp.backends.cpu.plan import Plan
+from tnp.backends.cpu.reach import GATHERED, UNIT
 
 from .groups import DTYPES, cast_step, check, hostile, laid_out, numpy_result, primitive, same_bits, step, where_step
 
@@ -143,3 +147,18 @@ def test_casts_of_bfloat16(engine, dtype):
             out = np.empty(values.shape, target)
             engine.run(Group([cast_step(~0, values.dtype, target)], [values], [(0, out)], values.shape))
             np.testing.assert_array_equal(canonical(out), canonical(values.astype(target)))
+
+
+def test_blocks_of_scratch_share_no_set_of_the_first_cache():
+    dtypes = (np.dtype("f8"),) * 2
+    steps = [step(np.sin, (~k,), dtypes[:1]) for k in range(16)]
+    steps += [step(np.add, (k - 1 if k > 16 else 0, k - 15), dtypes) for k in range(16, 31)]
+    plan = Plan(steps, [(dtypes[0], GATHERED)] * 16, [(30, dtypes[0], UNIT)], frozenset())
+    program = Program(plan, 1, False, 32)
+    words = program.slots(dict.fromkeys(["seg0", "seg1", "gather", "scatter"], 1))
+    operands = words[driver.HEADER :][: program.operands * driver.OPERAND_SLOTS]
+    places = list(operands[driver.OWN : 16 * driver.OPERAND_SLOTS : driver.OPERAND_SLOTS])
+    places += words[driver.HEADER + len(operands) :][: len(program.slot_bytes)]
+    assert len(places) == 32
+    assert len({place % 4096 for place in places}) == 32
+    assert {place % 64 for place in places} == {0}
