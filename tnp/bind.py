@@ -17,6 +17,7 @@ from tnp.core.loops import WEAK
 from tnp.core.native import COMPILED
 from tnp.hot import ndarray
 from tnp.lazy import graph, lone, warn
+from tnp.lazy.lone import LIGHT
 from tnp.lazy.schedule import lock, locked
 
 RETAIN = 8  # a result this many times smaller than what it reads does not wait
@@ -60,7 +61,12 @@ def elementwise(prim, args, target=None):
 
 def record_elementwise(prim, args, target=None):
     """`elementwise`, without telling any interpreter."""
-    point = point_of(args, content.lone_below if target is None else 4 * content.lone_below)
+    below = content.lone_below
+    if target is not None:
+        below *= 4
+    elif prim.name in LIGHT:
+        below = content.light_below
+    point = point_of(args, below)
     site = 0 if point is None else lone.site(point)
     if site and lone.is_lone(site):
         return None
@@ -105,7 +111,7 @@ def select(c, x, y, target=None):
 def record_select(c, x, y, target=None):
     """`select`, without telling any interpreter."""
     args = (c, x, y)
-    point = point_of(args, content.lone_below)
+    point = point_of(args, content.light_below)
     if point is not None and lone.is_lone(lone.site(point)):
         return None
     refs, types = [], []
@@ -153,7 +159,7 @@ def cast(x, dtype):
 def record_cast(x, dtype):
     """`cast`, without telling any interpreter."""
     args = (x,)
-    point = point_of(args, content.lone_below)
+    point = point_of(args, content.light_below)
     site = 0 if point is None else lone.site(point)
     if site and lone.is_lone(site):
         return None

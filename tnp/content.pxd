@@ -4,7 +4,7 @@ from tnp.core cimport layout, native
 from tnp.core.cells cimport Cell, Node, Place, Storage
 from tnp.hot cimport ndarray
 
-cdef Py_ssize_t lazy_from, lone_below
+cdef Py_ssize_t lazy_from, light_below, lone_below
 cdef bint fast, limited
 cdef Py_ssize_t GROUP, BIG
 cdef int PENDING, READERS, MOVED, SHARED

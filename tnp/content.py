@@ -34,7 +34,7 @@ before_printing(schedule.before_warning)
 
 
 # ------------------------------------------------------------------------------------------------ settings
-lone_below = BELOW
+lone_below = light_below = BELOW  # bytes of operands; light_below is for operations that do little with them
 lazy_from = 1 << 62  # elements from which operations are recorded
 
 
@@ -43,11 +43,17 @@ def is_fast():
     return fast
 
 
+def _set_light_below():
+    global light_below
+    light_below = lone.light_below(lone_below, backend.workers())
+    lone.set_below(0 if fast else light_below)
+
+
 def _configured(settings):
     global fast, limited
     fast, limited = settings.math == "fast", settings.memory_limit is not None
-    lone.set_below(0 if fast else lone_below)
     backend.configure(settings)
+    _set_light_below()
 
 
 fast = limited = False
@@ -59,7 +65,7 @@ def set_lazy_from(n):
     global lazy_from, lone_below
     lazy_from = n
     lone_below = BELOW if n > 1024 else 0  # who asks for small arrays to be recorded means it
-    lone.set_below(0 if fast else lone_below)
+    _set_light_below()
     schedule.reuses_from = REUSED_FROM if n > 1024 else 0
     hot.set_lazy_from(n)
 

@@ -25,7 +25,7 @@ cdef bint plain(PyObject *x, int depth) noexcept:
     return tnp_is_number(x) or tnp_is_number_dtype(x)
 
 
-cdef object substituted(PyObject *x, int marks, PyObject **met, int *count):
+cdef object substituted(PyObject *x, bint wide, PyObject **met, int *count):
     """A list or tuple of arrays and numbers, with NumPy's arrays in it; None if there is anything else."""
     cdef bint is_list = Py_TYPE(<object>x) == &PyList_Type
     cdef Py_ssize_t i, n = PyList_GET_SIZE(x) if is_list else PyTuple_GET_SIZE(x)
@@ -35,7 +35,7 @@ cdef object substituted(PyObject *x, int marks, PyObject **met, int *count):
     for i in range(n):
         y = PyList_GET_ITEM(x, i) if is_list else PyTuple_GET_ITEM(x, i)
         if Py_TYPE(<object>y) == ARRAY:
-            nd = memory(y, marks)
+            nd = readable(y) if wide else memory(y, BUSY)
             if nd == NULL or count[0] == MET:
                 return None
             met[count[0]] = y
@@ -48,8 +48,11 @@ cdef object substituted(PyObject *x, int marks, PyObject **met, int *count):
     return items if is_list else tuple(items)
 
 
-cdef object through(PyObject *raw, PyObject **args, Py_ssize_t n, PyObject *kwnames):
-    """``raw(*args)`` on the memory of the small arrays among the arguments; UNTAKEN if that is not for here."""
+cdef object through(PyObject *raw, PyObject **args, Py_ssize_t n, PyObject *kwnames, bint wide=False):
+    """``raw(*args)`` on the memory of the small arrays among the arguments; UNTAKEN if that is not for here.
+
+    If `wide`, arrays of up to READ elements count as small; `raw` only reads them.
+    """
     cdef PyObject *stack[MOST + 1]
     cdef PyObject *met[MET]
     cdef int count = 0
@@ -65,7 +68,7 @@ cdef object through(PyObject *raw, PyObject **args, Py_ssize_t n, PyObject *kwna
         x = args[i]
         t = Py_TYPE(<object>x)
         if t == ARRAY:
-            y = memory(x, BUSY)
+            y = readable(x) if wide else memory(x, BUSY)
             if y == NULL or count == MET:
                 return UNTAKEN
             met[count] = x
@@ -74,7 +77,7 @@ cdef object through(PyObject *raw, PyObject **args, Py_ssize_t n, PyObject *kwna
         elif plain(x, 0):
             stack[i + 1] = x
         elif t == &PyList_Type or t == &PyTuple_Type:
-            made = substituted(x, BUSY, met, &count)
+            made = substituted(x, wide, met, &count)
             if made is None:
                 return UNTAKEN
             if kept is None:
@@ -155,13 +158,19 @@ cdef bint is_small_shape(PyObject *x) noexcept:
 cdef object call_function(PyObject *self, PyObject **args, size_t nargsf, PyObject *kwnames):
     cdef Py_ssize_t n = given(nargsf)
     cdef int way = (<HostFunction>self).way
-    cdef bint taken = way == 1
+    cdef bint taken = way == 1, wide = False
     if way == 2:
         taken = n > 0 and is_small_shape(args[0])
     elif way == 3:
         taken = kwnames == NULL and n <= 2
+    elif way == 4:
+        taken = True
+        wide = kwnames == NULL and n <= 2
+    elif way == 5:
+        taken = n > 0 and Py_TYPE(<object>args[0]) == ARRAY
+        wide = taken and kwnames == NULL and n <= 3 and runs_at_once(args[0])
     if taken and not WATCHERS:
-        r = through(<PyObject *>(<HostFunction>self)._raw, args, n, kwnames)
+        r = through(<PyObject *>(<HostFunction>self)._raw, args, n, kwnames, wide)
         if r is not UNTAKEN:
             return r
     return packed(self, args, n, kwnames, False)
@@ -170,6 +179,7 @@ cdef object call_function(PyObject *self, PyObject **args, size_t nargsf, PyObje
 # Results may be large though the arguments are small, or memory stays in other hands
 LONG_WAY = frozenset("tile repeat pad outer kron frombuffer from_dlpack fromfunction einsum einsum_path".split())
 WAYS = dict.fromkeys(["empty", "ones", "full"], 2) | dict.fromkeys(["empty_like", "ones_like", "full_like"], 3)
+WAYS |= dict.fromkeys("concatenate stack vstack hstack dstack column_stack append".split(), 4) | {"clip": 5}
 
 
 def arm(f):
@@ -204,10 +214,10 @@ cdef inline PyObject *readable(PyObject *x) noexcept:
     return nd if n <= READ else NULL
 
 
-cdef bint is_cast_now(PyObject **args) except -1:
-    """``x.astype(dtype)`` of more than a small array: does it run at once, as always?"""
-    cdef PyObject *nd = there(args[0], UNREADABLE)
-    if nd == NULL or lazy_from <= LOOPED or is_small(nd) or tnp_type_num(nd) > cnp.NPY_DOUBLE or not plain(args[1], 0):
+cdef bint runs_at_once(PyObject *x) except -1:
+    """Does the operation on the array `x`, which is more than small, run at once, as always?"""
+    cdef PyObject *nd = there(x, UNREADABLE)
+    if nd == NULL or lazy_from <= LOOPED or is_small(nd) or tnp_type_num(nd) > cnp.NPY_DOUBLE:
         return False
     return runs_now(cnp.PyArray_NBYTES(<cnp.ndarray>nd))
 
@@ -281,7 +291,7 @@ cdef object call_method(PyObject *self, PyObject **args, size_t nargsf, PyObject
             if nd != NULL:
                 r = held(self, &nd, 1)
                 return r if (<Method>self).bare else as_result(r, args, 1)
-        elif (<Method>self).casts and n == 2 and kwnames == NULL and is_cast_now(args):
+        elif (<Method>self).casts and n == 2 and kwnames == NULL and plain(args[1], 0) and runs_at_once(args[0]):
             pair[0], pair[1] = <PyObject *>(<ndarray>args[0])._nd, args[1]
             return as_result(held(self, pair, 2), args, 1)
         else:

@@ -14,6 +14,7 @@ from tnp.core.elementwise import CHEAP
 from tnp.core.native import point
 
 BELOW = 1 << 22  # bytes of an operand; above, threads earn the launch back
+LIGHT = CHEAP | {"divide"}  # what moves memory, rather than computes
 PATIENCE = 3  # kernels of one operation in a row
 AGAIN = 64  # every so often such an operation waits once more: habits change
 
@@ -25,6 +26,11 @@ def set_below(nbytes: int) -> None:
     """Bytes of an operand below which habits count; 0: every operation waits."""
     global _below
     _below = nbytes
+
+
+def light_below(nbytes: int, workers: int) -> int:
+    """The bound `nbytes` for operations of `LIGHT`: two threads do not get more out of the last cache than one."""
+    return 2 * nbytes if workers <= 2 else nbytes
 
 
 def runs_now(nbytes: int) -> bool:

@@ -9,7 +9,7 @@ from tnp.core.cells import Cell, Storage
 from tnp.core.dtypes import is_number
 from tnp.hot import get_lazy_from, ndarray, new
 
-THREADED = 1 << 20  # bytes that are worth waking another thread
+THREADED = 1 << 23  # bytes that are worth waking another thread: 1 MiB is copied in 20 us, and that takes as long
 CHUNK = 8 << 20  # bytes of one chunk at most: an interrupt acts between two
 
 _NDARRAY = _np.ndarray

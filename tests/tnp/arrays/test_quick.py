@@ -285,6 +285,8 @@ def test_operations_that_always_run_alone(n, dtype):
         lambda x, y: x + y, lambda x, y: x * y, lambda x, y: x - 2, lambda x, y: 3 * x, lambda x, y: x**2,
         lambda x, y: x == y, lambda x, y: -x, lambda x, y: abs(x), lambda x, y: x.sum(), lambda x, y: x.copy(),
         lambda x, y: x.astype("f4"), lambda x, y: x.astype(numpy.int16), lambda x, y: x / y,
+        lambda x, y: np_of(x).concatenate((x, y)), lambda x, y: np_of(x).stack([x, y, x], 1),
+        lambda x, y: np_of(x).append(x, y), lambda x, y: np_of(x).clip(x, -3, 3), lambda x, y: np_of(x).clip(x, y, 3),
     ]  # fmt: skip
     if dtype == "c16":
         operations = [f for k, f in enumerate(operations) if k not in (10, 11)]
@@ -299,6 +301,23 @@ def test_operations_that_always_run_alone(n, dtype):
             assert found.dtype == expected.dtype
             x[0] = 7
             assert numpy.asarray(found).tobytes() == expected.tobytes(), "the result reads what it must not"
+
+
+def np_of(x):
+    return tnp if isinstance(x, tnp.ndarray) else numpy
+
+
+def test_joined_into_an_operand_or_kept():
+    """What is written to waits for its readers, also where large arrays take the short way."""
+    for n in (10, 40_000, 70_000):
+        x, y, z = (tnp.array(numpy.full(n, float(k))) for k in range(3))
+        waiting = z + 1 if n > 10 else tnp.array(z) + 1
+        for _ in range(6):
+            assert tnp.concatenate((x, y), 0, z[:1].repeat(2 * n)).size == 2 * n
+            tnp.clip(x, 1, 2, z)
+            assert z.sum() == n
+        assert waiting.sum() == 3 * n
+        assert numpy.array_equal(numpy.asarray(tnp.concatenate((x, y))), [0.0] * n + [1.0] * n)
 
 
 def test_operations_that_run_alone_warn_where_the_program_is():
