@@ -20,6 +20,7 @@ from tnp.lazy import graph, lone, warn
 from tnp.lazy.lone import LIGHT
 from tnp.lazy.schedule import lock, locked
 
+POOLED = 1 << 22  # bytes of a result: smaller ones the system does not take back from NumPy between two operations
 RETAIN = 8  # a result this many times smaller than what it reads does not wait
 
 _GENERIC = _np.generic
@@ -61,15 +62,11 @@ def elementwise(prim, args, target=None):
 
 def record_elementwise(prim, args, target=None):
     """`elementwise`, without telling any interpreter."""
-    below = content.lone_below
-    if target is not None:
-        below *= 4
-    elif prim.name in LIGHT:
-        below = content.light_below
-    point = point_of(args, below)
+    below = content.light_below if prim.name in LIGHT else content.lone_below
+    point = point_of(args, below if target is None else 2 * below)
     site = 0 if point is None else lone.site(point)
     if site and lone.is_lone(site):
-        return None
+        return at_once(prim, args) if target is None else None
     refs, types = [], []
     large = False
     for x in args:
@@ -77,7 +74,7 @@ def record_elementwise(prim, args, target=None):
         if t is ndarray:
             x = operands.operand(x)
             if x is None:
-                return None
+                return at_once(prim, args) if target is None else None
             t = operands.ref_dtype(x)
             large = large or operands.is_large(x)
         elif t is _FLOAT or t is _INT or t is _COMPLEX:
@@ -162,9 +159,11 @@ def record_cast(x, dtype):
     point = point_of(args, content.light_below)
     site = 0 if point is None else lone.site(point)
     if site and lone.is_lone(site):
-        return None
+        return cast_at_once(x, dtype)
     r = operands.operand(x)
-    if r is None or not loops.is_numeric(dtype):
+    if r is None:
+        return cast_at_once(x, dtype)
+    if not loops.is_numeric(dtype):
         return None
     former = operands.ref_dtype(r)
     if not loops.is_numeric(former) or not operands.is_large(r) or former.kind == "c" != dtype.kind:
@@ -182,6 +181,62 @@ def record_cast(x, dtype):
 def record_as(args, refs, former, dtype, target, point, site):
     warns = loops.can_warn(cast_p, (former,), dtype)
     return record(cast_p, (("dtype", dtype),), args, refs, (former,), dtype, warns, target, point, site)
+
+
+# ------------------------------------------------------------------------------------------------ at once
+def at_once(prim, args):
+    """The result of an operation that does not wait, in memory of the pool: fresh memory costs more than computing.
+
+    None where NumPy's own memory serves as well, or its result might lie in another order.
+    """
+    raws, types, shape = [], [], None
+    for x in args:
+        t = type(x)
+        if t is ndarray:
+            x = content.settle(x)
+            t = native.dtype(x)
+            if not x.flags.c_contiguous or (shape is not None and x.shape != shape):
+                return None
+            shape = x.shape
+        elif t is bool:
+            t = _BOOL
+        elif isinstance(x, _GENERIC):
+            t = x.dtype
+        elif t not in WEAK:
+            return None
+        raws.append(x)
+        types.append(t)
+    loop = loops.find_loop(prim, types)
+    full = None if loop is None else _pooled(shape, loop[1])
+    return None if full is None else _adopted(prim.ufunc(*raws, out=full))
+
+
+def cast_at_once(x, dtype):
+    """`at_once` for a conversion to another dtype."""
+    nd = content.settle(x)
+    if not nd.flags.c_contiguous or not loops.is_numeric(nd.dtype) or not loops.is_numeric(dtype):
+        return None
+    if nd.dtype.kind == "c" != dtype.kind:
+        return None
+    full = _pooled(nd.shape, dtype)
+    if full is None:
+        return None
+    _np.copyto(full, nd, casting="unsafe")
+    return _adopted(full)
+
+
+def _pooled(shape, dtype):
+    n = dtype.itemsize
+    for k in shape:
+        n *= k
+    return content.backend.empty(shape, dtype) if n >= POOLED else None
+
+
+def _adopted(full):
+    x = hot.new(ndarray)
+    x._nd = full
+    x._cell = Cell(Storage(full, None), 0)
+    return x
 
 
 # ------------------------------------------------------------------------------------------------ recording

@@ -25,6 +25,7 @@ import numpy as _np
 from tnp.core.native import set_type_attribute
 from tnp.host import rewrap, watchers
 from tnp.hot import OWNER
+from tnp.ops.memory import adopt, pooled
 
 cnp.import_array()
 cnp.import_ufunc()
@@ -33,9 +34,11 @@ include "_quick_c.pxi"
 
 cdef int BUSY = 15  # as in tnp/hot.py
 cdef int UNREADABLE = 13
+cdef int SHARED = 16
 cdef enum:
     KINDS = 24  # NumPy's numbers of dtypes: 23 is float16
     LOOPED = 4096  # elements up to which a loop keeps the interpreter's lock
+    POOLED = 1 << 22  # bytes from which results get memory of the pool, as in tnp/bind.py
     MOST = 10  # arguments of a call
     MET = 12  # arrays among them
 

@@ -37,8 +37,16 @@ cdef Loops loops_of(object raw):
     return found
 
 
-cdef inline PyObject *operand(Loops loops, PyObject *x, bint into) except? NULL:
-    """NumPy's array of `x`, if a loop may run on it (in place, if `into`); else NULL."""
+cdef inline bint is_shared(PyObject *x) noexcept:
+    """Is `x` an array whose memory foreign code sees? Nothing that reads it can wait."""
+    if Py_TYPE(<object>x) != ARRAY:
+        return False
+    c = (<ndarray>x)._cell
+    return c is not None and ((<Cell>c).marked & SHARED) != 0
+
+
+cdef inline PyObject *operand(Loops loops, PyObject *x, bint into, bint now) except? NULL:
+    """NumPy's array of `x`, if a loop may run on it (in place, if `into`; at once at any rate, if `now`); else NULL."""
     cdef PyObject *nd = there(x, UNREADABLE)
     cdef cnp.npy_intp n = 1
     cdef int i
@@ -53,7 +61,7 @@ cdef inline PyObject *operand(Loops loops, PyObject *x, bint into) except? NULL:
         return nd
     if into or lazy_from <= LOOPED or tnp_type_num(nd) in (cnp.NPY_CFLOAT, cnp.NPY_CDOUBLE):
         return NULL  # products of complex numbers depend on which operands the program has named
-    return nd if n < lazy_from or runs_now(n * tnp_itemsize(nd)) else NULL
+    return nd if n < lazy_from or now or runs_now(n * tnp_itemsize(nd)) else NULL
 
 
 cdef inline cnp.npy_intp step(PyObject *nd) noexcept:
@@ -116,11 +124,14 @@ cdef object run(Loops loops, PyObject *like, char *first, cnp.npy_intp first_ste
     cdef cnp.npy_intp steps[3]
     cdef char *places[3]
     cdef cnp.ndarray r
+    cdef object memory = None
     if out != NULL and t in (cnp.NPY_CFLOAT, cnp.NPY_CDOUBLE):
         return None  # one number in place is computed by other steps
     for i in range(tnp_ndim(like)):
         n *= tnp_dims(like)[i]
-    r = cnp.PyArray_EMPTY(tnp_ndim(like), tnp_dims(like), loops.out[t], 0)
+    if out == NULL and n * tnp_itemsize(like) >= POOLED:  # fresh memory of the system's would cost more than the loop
+        memory = pooled((<object>like).shape, cnp.PyArray_DescrFromType(loops.out[t]))
+    r = memory if memory is not None else cnp.PyArray_EMPTY(tnp_ndim(like), tnp_dims(like), loops.out[t], 0)
     places[0], steps[0] = first, first_step
     places[loops.nin] = cnp.PyArray_BYTES(r)
     steps[loops.nin] = cnp.PyArray_STRIDES(r)[0] if cnp.PyArray_NDIM(r) == 1 else cnp.PyArray_ITEMSIZE(r)
@@ -138,7 +149,7 @@ cdef object run(Loops loops, PyObject *like, char *first, cnp.npy_intp first_ste
     if tnp_flagged():
         return None  # NumPy does it again, and warns
     if out == NULL:
-        return owner(r)
+        return owner(r) if memory is None else adopt(memory)
     memcpy(tnp_data(out), cnp.PyArray_BYTES(r), cnp.PyArray_NBYTES(r))
     return True
 
@@ -154,8 +165,9 @@ cdef object pair(Loops loops, PyObject *a, PyObject *b, PyObject *out):
     cdef PyObject *x
     cdef PyObject *y
     cdef double value[2]
+    cdef bint now = is_shared(a) or is_shared(b)
     if Py_TYPE(<object>a) == ARRAY:
-        x = operand(loops, a, out != NULL)
+        x = operand(loops, a, out != NULL, now)
         if x == NULL or (out != NULL and not takes(loops, x, out)):
             return None
         if Py_TYPE(<object>b) == ARRAY:
@@ -166,7 +178,7 @@ cdef object pair(Loops loops, PyObject *a, PyObject *b, PyObject *out):
         if number(b, tnp_type_num(x), <char *>value):
             return run(loops, x, tnp_data(x), step(x), <char *>value, 0, out, x)
     elif Py_TYPE(<object>b) == ARRAY:
-        y = operand(loops, b, out != NULL)
+        y = operand(loops, b, out != NULL, now)
         if y != NULL and (out == NULL or takes(loops, y, out)) and number(a, tnp_type_num(y), <char *>value):
             return run(loops, y, <char *>value, 0, tnp_data(y), step(y), out, y)
     return None
@@ -177,7 +189,7 @@ cdef object single(Loops loops, PyObject *a, PyObject *out):
     cdef PyObject *x
     if Py_TYPE(<object>a) != ARRAY:
         return None
-    x = operand(loops, a, out != NULL)
+    x = operand(loops, a, out != NULL, is_shared(a))
     if x == NULL or (out != NULL and not takes(loops, x, out)):
         return None
     return run(loops, x, tnp_data(x), step(x), NULL, 0, out, x)
@@ -247,7 +259,7 @@ cdef object there_now(object a, object b):
     elif Py_TYPE(b) != &PyFloat_Type:
         return None
     # Threads gain nothing in place while the operands fit the last cache
-    return <object>x if runs_now(n * tnp_itemsize(x) // 4) else None
+    return <object>x if runs_now(n * tnp_itemsize(x) // 2) else None
 
 
 cdef object inplace(Loops loops, two_operands numpys, two_operands ours, object a, object b):

@@ -12,7 +12,7 @@ from tnp.core.dtypes import is_number
 from tnp.host import native, run
 from tnp.hot import get_lazy_from, ndarray, real
 from tnp.lazy.schedule import lock
-from tnp.ops.memory import THREADED, adopt, adopt_storage, copy, pooled
+from tnp.ops.memory import adopt, adopt_storage, copy, pooled
 from tnp.ops.views import look
 
 _ABSENT = _np._NoValue
@@ -61,8 +61,8 @@ def operands(arrays):
         n += nd.size
         nbytes += nd.nbytes
         looks.append(nd)
-    if n < get_lazy_from() or (not waits and nbytes < max(content.get_lone_below(), THREADED)):
-        return None  # what is there already NumPy copies as fast, until threads are worth it
+    if n < get_lazy_from() or (not waits and nbytes < content.get_lone_below()):
+        return None  # what is there already NumPy copies as fast
     dtype = looks[0].dtype
     if dtype is not _np.dtype(dtype.type) or any([nd.dtype is not dtype for nd in looks]):
         dtype = _np.result_type(*[nd.dtype for nd in looks])

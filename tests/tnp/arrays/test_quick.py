@@ -380,3 +380,49 @@ def test_bases_of_views_of_what_numpy_holds(lazy_from):
 
     with tnp.config(lazy_from=lazy_from):
         same(run)
+
+
+LARGE = [
+    "x + y", "x - 2.5", "3 * x", "x / y", "x > y", "-x", "abs(x)", "np.sqrt(x)", "np.exp(x)", "x.astype('f4')",
+    "x.astype('i8')", "x.astype('c16')", "x.copy()", "x**2", "x * numpy.float32(2)", "np.clip(x, -1, y)", "x + y[:1]",
+    "np.where(x > y, x, y)", "x[::-1] + y", "x.reshape(2, -1).T * 2", "np.arctan2(x, y)", "x + 1j",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LARGE)
+@pytest.mark.parametrize("shared", [False, True])
+def test_large_results_that_do_not_wait(text, shared):
+    """Memory of NumPy's, which it may write at any time, or an operation that is always read alone."""
+    n = 600_000  # results of 4.8 MB have memory of the pool
+    a, b = numpy.random.default_rng(3).standard_normal((2, n))
+    a[:3] = numpy.nan, numpy.inf, 0
+    with warnings.catch_warnings(record=True) as expected_warnings:
+        warnings.simplefilter("always")
+        expected = eval(text, {"np": numpy, "numpy": numpy, "x": a, "y": b})
+    code = compile(text, "<large>", "eval")
+    for turn in range(6):
+        x, y = (tnp.asarray(k) if shared else tnp.array(k) for k in (a, b))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = eval(code, {"np": tnp, "numpy": numpy, "x": x, "y": y})
+            assert type(found) is tnp.ndarray
+            if shared:
+                a *= -1  # seen by x, not by the result
+                a *= -1
+            else:
+                x[...] = 0
+            assert (found.dtype, found.shape) == (expected.dtype, expected.shape), turn
+            assert found.tobytes() == expected.tobytes(), turn
+        assert {str(w.message) for w in caught} == {str(w.message) for w in expected_warnings}, turn
+        assert found.strides == expected.strides and found.flags.owndata == expected.flags.owndata
+        assert (found.base is None) == (expected.base is None)
+
+
+def test_large_results_raise_as_numpy_says():
+    x = tnp.asarray(numpy.zeros(600_000))
+    kept = x + 1
+    with numpy.errstate(all="raise"):
+        for _ in range(5):
+            with pytest.raises(FloatingPointError, match="invalid value encountered in divide"):
+                tnp.evaluate(x / x)
+    assert kept.sum() == 600_000
