@@ -48,8 +48,9 @@ def _copy(nd: Any) -> Any:
         was, now = abs(nd.strides[i]) * nd.shape[i], strides[i] * nd.shape[i]
     memory = np.empty(now // nd.itemsize, nd.dtype)
     start = sum(strides[i] * (nd.shape[i] - 1) for i in axes if nd.strides[i] < 0)
-    strides = [-s if nd.strides[i] < 0 else s for i, s in enumerate(strides)]
-    made: Any = np.ndarray(nd.shape, nd.dtype, memory, start, strides)
     once = tuple(slice(None) if s else slice(1) for s in strides)
+    signed = [-s if nd.strides[i] < 0 else s for i, s in enumerate(strides)]
+    alone = [nd.strides[i] if n == 1 else signed[i] for i, n in enumerate(nd.shape)]  # loops see that of one element
+    made: Any = np.ndarray(nd.shape, nd.dtype, memory, start, alone)
     made[once] = nd[once]
     return made

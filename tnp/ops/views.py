@@ -51,7 +51,7 @@ def _view(x, s, nd, r):
         return None
     y = new(ndarray)
     y._cell = x._cell
-    whole = x._place is None and r.shape == nd.shape and r.strides == nd.strides and r.dtype == nd.dtype
+    whole = x._place is None and r.shape == nd.shape and r.strides == nd.strides and r.dtype is nd.dtype
     if not whole or not r.flags.writeable:
         y._place = Place(s, r)
     y._base = x if x._base is None or x._base is OWNER else x._base
