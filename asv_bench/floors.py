@@ -2,7 +2,8 @@
 
 import ctypes
 import time
-from collections.abc import Callable, Iterator
+from bisect import insort
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -103,15 +104,13 @@ def clock() -> float:
 
 
 def best(run: Callable[[], object]) -> float:
-    """Seconds of the quickest of some runs."""
-
-    def seconds() -> Iterator[float]:
-        for _ in range(SAMPLES):
-            began = time.perf_counter()
-            run()
-            yield time.perf_counter() - began
-
-    return min(seconds())
+    """Seconds of the quickest of some runs: of so many that another is about as quick, for much disturbs a machine."""
+    seconds: list[float] = []
+    while len(seconds) < SAMPLES or (seconds[1] > 1.05 * seconds[0] and len(seconds) < 20 * SAMPLES):
+        began = time.perf_counter()
+        run()
+        insort(seconds, time.perf_counter() - began)
+    return seconds[0]
 
 
 def loop_seconds(program: Program) -> float:

@@ -173,3 +173,14 @@ def test_public_benchmarks_run_from_clones(tmp_path):
 @pytest.mark.skipif(not SUPPORTED, reason="the clock is counted in x86-64 instructions")
 def test_the_clock_is_a_processors():
     assert 2e8 < floors.clock.__wrapped__() < 2e10
+
+
+def test_a_floor_is_measured_until_two_runs_agree(monkeypatch):
+    """What disturbed all but one of the runs is noticed."""
+    clock, spans = [0.0], iter([*range(9, 9 + floors.SAMPLES), 5, 4, 4.1, 1])
+    monkeypatch.setattr(floors.time, "perf_counter", lambda: clock[0])
+
+    def run():
+        clock[0] += next(spans)
+
+    assert floors.best(run) == 4
