@@ -129,9 +129,33 @@ cdef object as_result(object r, PyObject **met, int count):
         return r
     if tnp_is_number_dtype(p):
         return r
-    if type(r) is tuple and are_whole(p):
-        return r
+    if type(r) is tuple:
+        if are_whole(p):
+            return r
+        if are_fresh(p, met, count):
+            return tuple([owner(y) for y in <tuple>r])
     return rewrap(r, [<object>met[i] for i in range(count)])
+
+
+cdef inline bint are_fresh(PyObject *items, PyObject **met, int count) noexcept:
+    """Is a tuple one of arrays (without objects) on memory that none of the arrays `met` has?"""
+    cdef Py_ssize_t i
+    cdef int k
+    cdef PyObject *y
+    cdef PyObject *base
+    cdef PyObject *nd
+    for i in range(PyTuple_GET_SIZE(items)):
+        y = PyTuple_GET_ITEM(items, i)
+        if not is_raw(y) or tnp_type_num(y) > cnp.NPY_CLONGDOUBLE:
+            return False
+        base = tnp_base(y)
+        if base != NULL and not is_raw(base):
+            return False
+        for k in range(count):
+            nd = <PyObject *>(<ndarray>met[k])._nd
+            if y == nd or (base != NULL and (base == nd or base == tnp_base(nd))):
+                return False
+    return True
 
 
 cdef inline bint are_whole(PyObject *items) noexcept:
@@ -281,7 +305,7 @@ def install():
     n.nb_add, n.nb_subtract, n.nb_multiply, n.nb_true_divide = add, subtract, multiply, divide
     n.nb_inplace_add, n.nb_inplace_subtract = inplace_add, inplace_subtract
     n.nb_inplace_multiply, n.nb_inplace_true_divide = inplace_multiply, inplace_divide
-    n.nb_negative, n.nb_absolute, n.nb_power = negative, absolute, power
+    n.nb_negative, n.nb_absolute, n.nb_power, n.nb_divmod = negative, absolute, power, quotients
     m.mp_subscript, m.mp_ass_subscript = subscript, assign
     t.tp_richcompare, t.tp_iter = compare, iterate
     tnp_set_alloc(ARRAY)

@@ -146,6 +146,7 @@ cdef extern from *:
         two_operands nb_inplace_add, nb_inplace_subtract, nb_inplace_multiply, nb_inplace_true_divide
         one_operand nb_negative, nb_absolute
         three_operands nb_power
+        two_operands nb_divmod
     ctypedef struct PyMappingMethods:
         two_operands mp_subscript
         assignment mp_ass_subscript

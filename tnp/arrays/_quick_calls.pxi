@@ -155,6 +155,38 @@ cdef bint is_small_shape(PyObject *x) noexcept:
     return overflow == 0 and n < lazy_from
 
 
+cdef bint is_small_product(PyObject *a, PyObject *b) noexcept:
+    """Are there few pairs of an element of the array `a` and one of `b`, an array too, or repetitions that it names?"""
+    cdef PyObject *x
+    cdef PyObject *y
+    cdef double n = 1
+    cdef Py_ssize_t i
+    cdef int overflow = 0
+    if Py_TYPE(<object>a) != ARRAY:
+        return False
+    x = memory(a, BUSY)
+    if x == NULL:
+        return False
+    for i in range(tnp_ndim(x)):
+        n *= tnp_dims(x)[i]
+    if Py_TYPE(<object>b) == ARRAY:
+        y = memory(b, BUSY)
+        if y == NULL:
+            return False
+        for i in range(tnp_ndim(y)):
+            n *= tnp_dims(y)[i]
+    elif Py_TYPE(<object>b) == &PyLong_Type:
+        n *= PyLong_AsLongLongAndOverflow(b, &overflow)
+    elif Py_TYPE(<object>b) == &PyTuple_Type and are_whole(b):
+        for i in range(PyTuple_GET_SIZE(b)):
+            n *= PyLong_AsLongLongAndOverflow(PyTuple_GET_ITEM(b, i), &overflow)
+            if overflow != 0:
+                return False
+    else:
+        return False
+    return overflow == 0 and n < lazy_from
+
+
 cdef object call_function(PyObject *self, PyObject **args, size_t nargsf, PyObject *kwnames):
     cdef Py_ssize_t n = given(nargsf)
     cdef int way = (<HostFunction>self).way
@@ -166,6 +198,8 @@ cdef object call_function(PyObject *self, PyObject **args, size_t nargsf, PyObje
     elif way == 4:
         taken = True
         wide = kwnames == NULL and n <= 2
+    elif way == 6:
+        taken = n == 2 and kwnames == NULL and is_small_product(args[0], args[1])
     elif way == 5:
         taken = n > 0 and Py_TYPE(<object>args[0]) == ARRAY
         wide = taken and kwnames == NULL and n <= 3 and runs_at_once(args[0])
@@ -177,9 +211,9 @@ cdef object call_function(PyObject *self, PyObject **args, size_t nargsf, PyObje
 
 
 # Results may be large though the arguments are small, or memory stays in other hands
-LONG_WAY = frozenset("tile repeat pad outer kron frombuffer from_dlpack fromfunction einsum einsum_path".split())
+LONG_WAY = frozenset("repeat pad kron frombuffer from_dlpack fromfunction einsum einsum_path".split())
 WAYS = dict.fromkeys(["empty", "ones", "full"], 2) | dict.fromkeys(["empty_like", "ones_like", "full_like"], 3)
-WAYS |= dict.fromkeys("concatenate stack vstack hstack dstack column_stack append".split(), 4) | {"clip": 5}
+WAYS |= dict.fromkeys("concatenate stack vstack hstack dstack column_stack append".split(), 4) | {"clip": 5, "outer": 6, "tile": 6}
 
 
 def arm(f):

@@ -310,6 +310,20 @@ cdef object power(object a, object b, object modulo):
     return numbers.nb_power(a, b, modulo)
 
 
+cdef object DIVMOD = _np.divmod
+
+
+cdef object quotients(object a, object b):
+    """``divmod(a, b)``"""
+    cdef PyObject *both[2]
+    both[0], both[1] = <PyObject *>a, <PyObject *>b
+    if Py_TYPE(a) == ARRAY and (Py_TYPE(b) == ARRAY or Py_TYPE(b) == &PyFloat_Type or Py_TYPE(b) == &PyLong_Type):
+        r = through(<PyObject *>DIVMOD, both, 2, NULL)
+        if r is not UNTAKEN:
+            return r
+    return numbers.nb_divmod(a, b)
+
+
 cdef object compare(object a, object b, int op):
     cdef Loops loops = (LESS if op == 0 else LESS_EQUAL if op == 1 else EQUAL if op == 2 else NOT_EQUAL if op == 3
                         else GREATER if op == 4 else GREATER_EQUAL)

@@ -426,3 +426,37 @@ def test_large_results_raise_as_numpy_says():
             with pytest.raises(FloatingPointError, match="invalid value encountered in divide"):
                 tnp.evaluate(x / x)
     assert kept.sum() == 600_000
+
+
+SEVERAL = [
+    "np.nonzero(x)", "divmod(x, y)", "divmod(x, 3)", "divmod(x, 2.5)", "divmod(7, x)", "np.divmod(x, y)",
+    "np.modf(x / 2)", "np.frexp(x)", "np.unique(x, True, True)", "np.broadcast_arrays(x, y)", "np.broadcast_arrays(x)",
+    "np.meshgrid(x, y)", "np.histogram(x)", "np.linalg.slogdet(np.diag(x + 10))", "np.linalg.qr(np.diag(x + 10))",
+    "(np.tile(x, 2),)", "(np.tile(x, (2, 3)),)", "(np.tile(x, 0),)", "(np.tile(x, -1),)", "(np.tile(x, True),)",
+    "(np.outer(x, y),)", "(np.outer(x, 2),)", "(np.outer(x, [1, 2]),)", "np.atleast_1d(x, y)", "np.split(x, 2)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SEVERAL)
+@pytest.mark.parametrize("dtype", ["i4", "f8"])
+def test_several_results(text, dtype):
+    def run(np):
+        x = np.array([5, -1, 0, 3, 3, 8], dtype)
+        y = np.array([2, 1, 4, -3, 7, 1], dtype)
+        with numpy.errstate(all="ignore"):
+            try:
+                results = eval(text, {"np": np, "x": x, "y": y})
+            except Exception as error:
+                return type(error), str(error)
+        kinds = []
+        for r in results:
+            array = isinstance(r, (numpy.ndarray, tnp.ndarray))
+            assert not array or type(r) is np.ndarray
+            kinds.append((array, r is x, r is y, array and (r.base is None, r.base is x, r.flags.owndata)))
+        told = [(numpy.asarray(r).dtype, repr(numpy.asarray(r).tolist())) for r in results]
+        for r in results:
+            if isinstance(r, np.ndarray) and r.flags.writeable and r.base is None:
+                r[...] = 1  # of the operands only those that NumPy's results are change with it
+        return type(results), kinds, told, x.tolist(), y.tolist()
+
+    assert run(tnp) == run(numpy)
