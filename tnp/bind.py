@@ -277,7 +277,7 @@ def _add_to_graph(prim, params, args, refs, ins, dtype, shape, order, where, tar
     if target is not None:
         return content.renew(target, s)
     c = Cell.__new__(Cell)
-    c.storage, c.marked, c.starts = s, PENDING, None
+    c.storage, c.marked, c.starts, c.record = s, PENDING, None, None
     s.live = True
     x = hot.new(ndarray)
     x._cell = c
