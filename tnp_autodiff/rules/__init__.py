@@ -1,0 +1,5 @@
+"""Derivative rules, one file for each of NumPy's topics; importing them installs them."""
+
+from tnp_autodiff.rules import composed, contractions, elementwise, movement, reductions, scans, writes
+
+__all__ = ["composed", "contractions", "elementwise", "movement", "reductions", "scans", "writes"]
