@@ -1,6 +1,6 @@
 """`GradientTape`: reverse mode as TensorFlow offers it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -183,6 +183,113 @@ class GradientTape:
         zero = unconnected_gradients == "zero"
         return build([_own(g, x, zero) for g, x in zip(found, arrays, strict=True)])
 
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: str = "none",
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The derivative of each element of `target` by each of the sources'.
+
+        Parameters
+        ----------
+        target : array
+        sources : array, variable, or structure of them
+        unconnected_gradients : {"none", "zero"}
+        parallel_iterations, experimental_use_pfor
+            As TensorFlow takes them; of no effect.
+
+        Returns
+        -------
+        jacobians
+            In the structure of `sources`; each has the shape of the target and then that of the source.
+
+        >>> import tnp as np
+        >>> from tnp_autodiff import GradientTape
+        >>> x = np.array([1.0, 2.0])
+        >>> with GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x[::-1]
+        >>> tape.jacobian(y, x)
+        array([[2., 1.],
+               [2., 1.]])
+        """
+        y = _array(target, "target")
+        rows = self._rows(y, sources, unconnected_gradients, _units(y.shape, y.dtype))
+
+        def stacked(*found: Any) -> Any:
+            return None if found[0] is None else tnp.stack(found).reshape((*y.shape, *found[0].shape))
+
+        return _transposed(rows, stacked)
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: str = "none",
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The Jacobian of each example by itself.
+
+        Parameters
+        ----------
+        target, source : array
+            Of one length along the first axis: example by example the target depends on the source alone.
+        unconnected_gradients, parallel_iterations, experimental_use_pfor
+            As for `jacobian`.
+
+        Returns
+        -------
+        array
+            (number of examples, rest of the target's shape, rest of the source's shape).
+
+        Raises
+        ------
+        ValueError
+            The first axes differ.
+
+        >>> import tnp as np
+        >>> from tnp_autodiff import GradientTape
+        >>> x = np.array([[1.0, 2.0], [3.0, 4.0]])
+        >>> with GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.batch_jacobian(y, x)
+        array([[[2., 0.],
+                [0., 4.]],
+               [[6., 0.],
+                [0., 8.]]])
+        """
+        y, x = _array(target, "target"), _array(source, "source")
+        if y.ndim < 2 or x.ndim < 2 or len(y) != len(x):
+            raise ValueError(
+                explain(
+                    "batch_jacobian: target and source have no examples in common",
+                    f"shapes {y.shape} and {x.shape}",
+                    "two axes or more, and the first of one length",
+                    "jacobian",
+                )
+            )
+        units = (tnp.broadcast_to(unit, y.shape) for unit in _units(y.shape[1:], y.dtype))
+        rows = self._rows(y, source, unconnected_gradients, units)
+        if rows[0] is None:
+            return None
+        return tnp.stack(rows, axis=1).reshape((*y.shape, *x.shape[1:]))
+
+    def _rows(self, y: Any, sources: Any, unconnected_gradients: str, units: Iterable[Any]) -> list[Any]:
+        """The gradients for several cotangents, of which the tape counts as used once."""
+        self._use()
+        persistent, self._persistent = self._persistent, True
+        try:
+            return [self.gradient(y, sources, unit, unconnected_gradients) for unit in units]
+        finally:
+            self._persistent = persistent
+            if not persistent:
+                self._recording.alive = False
+
     def _use(self) -> None:
         if self._used and not self._persistent:
             raise RuntimeError(
@@ -224,6 +331,24 @@ def _seeds(targets: list[Any], output_gradients: Any) -> list[tuple[Any, Any]]:
             )
         seeds.append((y, g))
     return seeds
+
+
+def _units(shape: tuple[int, ...], dtype: Any) -> Iterator[Any]:
+    """Arrays with one element of one, each other zero."""
+    for k in np.ndindex(shape):
+        unit = tnp.zeros(shape, dtype)
+        unit[k] = 1.0
+        yield unit
+
+
+def _transposed(rows: list[Any], f: Any) -> Any:
+    """Of many structures one, of `f` of the corresponding leaves (which may be None)."""
+    first = rows[0]
+    if isinstance(first, dict):
+        return {k: _transposed([r[k] for r in rows], f) for k in first}
+    if isinstance(first, (list, tuple)):
+        return type(first)([_transposed(list(items), f) for items in zip(*rows, strict=True)])
+    return f(*rows)
 
 
 def _own(g: Any, x: Any, zero: bool) -> Any:

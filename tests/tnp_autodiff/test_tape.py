@@ -163,6 +163,49 @@ def test_gradients_are_the_callers_own(x):
     assert b.tolist() == [1] * 4
 
 
+# ------------------------------------------------------------------------------------------------ Jacobians
+def test_jacobians(x):
+    w = Variable([1.0, 2.0])
+    with GradientTape() as tape:
+        tape.watch(x)
+        y = tnp.stack([x[0] * w[0], x.sum() * w[1]])
+    found = tape.jacobian(y, {"x": x, "w": [w, tnp.ones(1)]})
+    assert plain(found["x"]).tolist() == [[1, 0, 0, 0], [2, 2, 2, 2]]
+    assert plain(found["w"][0]).tolist() == [[X[0], 0], [0, X.sum()]]
+    assert found["w"][1] is None
+    with pytest.raises(RuntimeError, match="used already"):
+        tape.jacobian(y, x)
+
+
+def test_jacobians_of_gradients(x):
+    with GradientTape() as outer:
+        outer.watch(x)
+        with GradientTape() as inner:
+            inner.watch(x)
+            y = (x**3).sum() * x[0]
+        g = inner.gradient(y, x)
+    want = numpy.diag(6 * X * X[0])
+    want[0] += 3 * X**2
+    want[:, 0] += 3 * X**2
+    numpy.testing.assert_allclose(plain(outer.jacobian(g, x)), want, rtol=1e-13)
+
+
+def test_batch_jacobians():
+    rng = numpy.random.default_rng(0)
+    x, w = tnp.array(rng.normal(size=(5, 3))), tnp.array(rng.normal(size=(3, 2)))
+    with GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = tnp.tanh(x @ w)
+    found = tape.batch_jacobian(y, x)
+    assert found.shape == (5, 2, 3)
+    full = plain(tape.jacobian(y, x))
+    for k in range(5):
+        numpy.testing.assert_allclose(plain(found)[k], full[k, :, k], rtol=1e-13)
+    assert tape.batch_jacobian(y, tnp.ones((5, 2))) is None
+    with pytest.raises(ValueError, match="no examples in common"):
+        tape.batch_jacobian(y, tnp.ones((4, 2)))
+
+
 # ------------------------------------------------------------------------------------------------ variables
 def test_variables_are_watched_when_read():
     v, w, fixed = Variable([1.0, 2.0], name="v"), Variable(3.0), Variable(4.0, trainable=False)

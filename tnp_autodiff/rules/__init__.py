@@ -1,5 +1,27 @@
 """Derivative rules, one file for each of NumPy's topics; importing them installs them."""
 
-from tnp_autodiff.rules import composed, contractions, elementwise, movement, reductions, scans, writes
+from tnp_autodiff.rules import (
+    composed,
+    contractions,
+    elementwise,
+    fourier,
+    linalg,
+    movement,
+    reductions,
+    scans,
+    statistics,
+    writes,
+)
 
-__all__ = ["composed", "contractions", "elementwise", "movement", "reductions", "scans", "writes"]
+__all__ = [
+    "composed",
+    "contractions",
+    "elementwise",
+    "fourier",
+    "linalg",
+    "movement",
+    "reductions",
+    "scans",
+    "statistics",
+    "writes",
+]

@@ -144,6 +144,45 @@ class Elementwise:
 ONE, MINUS = 1.0, -1.0
 
 
+class Substitute:
+    """The rule of a function that another program computes too, up to rounding: the derivatives of that one.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(*operands, **params)``, written with tnp's functions.
+    """
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self._f = f
+
+    def keeps(self, want: list[bool]) -> tuple[frozenset[int], bool]:
+        return frozenset(range(len(want))), False
+
+    def vjp(self, g: Any, out: Any, want: list[bool], xs: list[Any], params: dict[str, Any]) -> list[Any]:
+        recording = Recording()
+        sources = [x.copy() if wanted else x for x, wanted in zip(xs, want, strict=True)]
+        for x, wanted in zip(sources, want, strict=True):
+            if wanted:
+                track = make_track(x)
+                tapes = () if track.head is None else track.head.tapes
+                track.head = track.watched[recording] = Source(track.key, track.head, (*tapes, recording))
+        try:
+            y = self._f(*sources, **params)
+            with paused(recording):
+                return reverse.gradient(recording, [(y, as_dtype(g, y.dtype))], sources, False)
+        finally:
+            recording.alive = False
+
+    def jvp(self, ts: list[Any], out: Any, xs: list[Any], params: dict[str, Any]) -> Any:
+        return transposed(self, ts, out, xs, params)
+
+
+def adjoint(x: Any) -> Any:
+    """The conjugate transpose of the last two axes."""
+    return conj(tnp.swapaxes(x, -1, -2))
+
+
 class Rule:
     """The rule of a function of NumPy's.
 
