@@ -10,7 +10,7 @@ from tnp.core.interpreter import quietly
 from tnp.hot import ndarray
 from tnp_autodiff import reverse
 from tnp_autodiff.errors import explain
-from tnp_autodiff.events import Recording, Source, clock, make_track
+from tnp_autodiff.events import Recording, clock, watch
 from tnp_autodiff.recorder import collectors, paused, record
 from tnp_autodiff.recorder import read_stand_ins as plain
 from tnp_autodiff.rules.base import transposed
@@ -145,9 +145,7 @@ class _Recomputed:
         sources = [*copies, *self._outer]
         for x in sources:
             if isinstance(x, ndarray) and x.dtype.kind in "fc":
-                track = make_track(x)
-                tapes = () if track.head is None else track.head.tapes
-                track.head = track.watched[recording] = Source(track.key, track.head, (*tapes, recording))
+                watch(x, recording)
         try:
             y = flatten(self._f(*self._build(copies)))[0]
             seeds = list(zip(y, g if isinstance(g, tuple) else (g,), strict=True))

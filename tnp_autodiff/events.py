@@ -19,6 +19,7 @@ import numpy as np
 import tnp
 from tnp import content, hot, tracing
 from tnp.core.interpreter import quietly
+from tnp.core.layout import size_of
 from tnp.hot import ndarray
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.places import Key, Scattered, Strided, geometry
@@ -122,6 +123,18 @@ def track_of(x: Any) -> Track | None:
     return track
 
 
+def watch(x: ndarray, recording: Recording) -> None:
+    """Make the present content of `x` a source for `recording`."""
+    track = make_track(x)
+    before = track.head
+    tapes = () if before is None else tuple(r for r in before.tapes if r.alive and r is not recording)
+    track.watched = {r: s for r, s in track.watched.items() if r.alive}
+    event = Source(
+        track.key, before if before is not None and any(r.alive for r in before.tapes) else None, (*tapes, recording)
+    )
+    track.head = track.watched[recording] = event
+
+
 def make_track(x: ndarray) -> Track:
     """Begin to track the memory of `x`."""
     track = track_of(x)
@@ -207,12 +220,18 @@ class Cotangents(dict[Key, Held]):
 class Aval:
     """Shape and dtype of an operand whose value a rule does not need."""
 
-    __slots__ = ("dtype", "ndim", "shape", "size")
+    __slots__ = ("dtype", "shape")
 
     def __init__(self, x: Any) -> None:
         self.shape, self.dtype = (x.shape, x.dtype) if hasattr(x, "dtype") else (np.shape(x), np.asarray(x).dtype)
-        self.ndim = len(self.shape)
-        self.size = int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return size_of(self.shape)
 
 
 class Event:
@@ -247,7 +266,7 @@ class Source(Event):
         self.time, self.key, self.before, self.tapes = next(clock), key, before, tapes
 
     def refs_of(self, tape: Recording) -> list[Ref]:
-        return [] if self.before is None else [Ref(self.key, None, self.before)]
+        return [] if self.before is None or tape not in self.before.tapes else [Ref(self.key, None, self.before)]
 
 
 class Op(Event):
@@ -383,7 +402,7 @@ class Saved:
                     with a.working():
                         self._tangents.append((a, a.tangent_of(x)))
         with quietly():
-            size = int(np.prod(place.shape, dtype=np.int64)) * place.dtype.itemsize
+            size = size_of(place.shape) * place.dtype.itemsize
             self._copy = _copied(x, place, size)
 
     def thaw(self) -> Any:
@@ -415,10 +434,12 @@ class Saved:
 
 
 def _copied(x: ndarray, place: Strided, size: int) -> Any:
-    if 0 in place.strides and size > SMALL:  # what is there, not its repetitions
+    if size <= SMALL:
+        return hot.wrap(content.settle(x).copy())
+    if 0 in place.strides:  # what is there, not its repetitions
         key = tuple(slice(1) if s == 0 else slice(None) for s in place.strides)
         return tnp.broadcast_to(x[key].copy(), place.shape)
-    copy = None if size <= SMALL or content.is_shared(hot.cell_of(x)) else x.astype(place.dtype)
+    copy = None if content.is_shared(hot.cell_of(x)) else x.astype(place.dtype)
     return x.copy() if copy is None else copy
 
 

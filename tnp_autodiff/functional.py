@@ -16,7 +16,7 @@ from tnp.core.interpreter import quietly
 from tnp.hot import ndarray
 from tnp_autodiff import reverse
 from tnp_autodiff.errors import NotDifferentiableError, explain
-from tnp_autodiff.events import Recording, Source, Track, Window, make_track
+from tnp_autodiff.events import Recording, Track, Window, make_track, watch
 from tnp_autodiff.forward import ForwardAccumulator
 from tnp_autodiff.places import geometry
 from tnp_autodiff.recorder import is_tracked, paused, read_stand_ins
@@ -65,9 +65,7 @@ class _Arguments:
     def watch(self, recording: Recording) -> None:
         """Make the arguments sources of `recording`."""
         for y in self.sources:
-            track = make_track(y)
-            tapes = () if track.head is None else track.head.tapes
-            track.head = track.watched[recording] = Source(track.key, track.head, (*tapes, recording))
+            watch(y, recording)
 
     @contextmanager
     def open(self) -> Iterator[None]:

@@ -4,7 +4,6 @@ A cotangent has the bytes of what it belongs to: a place that is so many bytes f
 the same place in both. So views need no rules of their own, `.real` and `.imag` included.
 """
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,21 +50,30 @@ class Strided:
     dtype : numpy.dtype
     """
 
+    __slots__ = ("_axes", "dtype", "offset", "shape", "strides")
+
     def __init__(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.offset, self.shape, self.strides, self.dtype = offset, shape, strides, dtype
+        self._axes: Any = 0  # not known yet
 
     def alike(self, other: Any) -> bool:
         """Are the two the same elements in the same order?"""
-        return type(other) is Strided and (self.offset, self.shape, self.strides, self.dtype) == (
-            other.offset,
-            other.shape,
-            other.strides,
-            other.dtype,
+        return self is other or (
+            type(other) is Strided
+            and self.shape == other.shape
+            and self.strides == other.strides
+            and self.offset == other.offset
+            and self.dtype == other.dtype
         )
 
-    @cached_property
+    @property
     def axes(self) -> tuple[int, ...] | None:
         """Axes from the slowest to the fastest if the place lies densely in memory, else None."""
+        if self._axes == 0:
+            self._axes = self._find_axes()
+        return self._axes
+
+    def _find_axes(self) -> tuple[int, ...] | None:
         axes = sorted(range(len(self.shape)), key=lambda i: -self.strides[i])
         step = self.dtype.itemsize
         for i in reversed(axes):
@@ -194,6 +202,9 @@ def positions(place: Strided, key: Any = None) -> Any:
 
 def geometry(x: ndarray) -> tuple[Strided, int]:
     """The place of `x`, and the bytes of its memory; what is pending stays pending."""
+    nd, c = x._nd, x._cell
+    if nd is not None and c is not None and nd is c.storage.full and nd.flags.forc:
+        return Strided(0, nd.shape, nd.strides, nd.dtype), nd.nbytes
     node = content.pending_node(x)
     if node is not None:
         order = node.order or range(len(node.shape))

@@ -11,7 +11,7 @@ import tnp
 from tnp.hot import ndarray
 from tnp_autodiff import reverse, variable
 from tnp_autodiff.errors import NotDifferentiableError, explain
-from tnp_autodiff.events import Recording, Source, make_track
+from tnp_autodiff.events import Recording, watch
 from tnp_autodiff.recorder import is_tracked, paused
 from tnp_autodiff.tree import flatten
 from tnp_autodiff.variable import Variable
@@ -101,9 +101,7 @@ class GradientTape:
             raise NotDifferentiableError(
                 explain(f"watch: {x.dtype} has no derivatives", str(x.dtype), "floating or complex", "x.astype(float)")
             )
-        track = make_track(x)
-        tapes = () if track.head is None else tuple(r for r in track.head.tapes if r.alive and r is not self._recording)
-        track.head = track.watched[self._recording] = Source(track.key, track.head, (*tapes, self._recording))
+        watch(x, self._recording)
 
     def _watch_variable(self, v: Variable) -> None:
         if id(v) not in self._variables:

@@ -18,7 +18,7 @@ from tnp import content
 from tnp.core.interpreter import DECLINED, quietly
 from tnp.hot import ndarray
 from tnp_autodiff import reverse
-from tnp_autodiff.events import Recording, Source, as_dtype, make_track
+from tnp_autodiff.events import Recording, as_dtype, watch
 from tnp_autodiff.recorder import CALLS, paused, public, record, run, unknown
 
 _CHECKED = 1 << 12  # elements up to which a factor is looked at
@@ -80,8 +80,7 @@ def transposed(rule: Any, ts: list[Any], out: Any, xs: list[Any], params: dict[s
     gs = []
     for y in outs:
         g = tnp.zeros(np.shape(y), y.dtype if y.dtype.kind in "fc" else float)
-        track = make_track(g)
-        track.head = track.watched[recording] = Source(track.key, None, (recording,))
+        watch(g, recording)
         gs.append(g)
     want = [t is not None for t in ts]
     try:
@@ -108,11 +107,15 @@ class Elementwise:
 
     def __init__(self, *partials: Any) -> None:
         self._partials = partials
+        self._kept: dict[tuple[bool, ...], tuple[frozenset[int], bool]] = {}
         self._reads = [tuple(p.__code__.co_varnames[: p.__code__.co_argcount]) if callable(p) else () for p in partials]
 
     def keeps(self, want: list[bool]) -> tuple[frozenset[int], bool]:
-        names = {n for wanted, reads in zip(want, self._reads, strict=False) if wanted for n in reads}
-        return frozenset(self.NAMES.index(n) for n in names - {"o"}), "o" in names
+        kept = self._kept.get(tuple(want))
+        if kept is None:
+            names = {n for wanted, reads in zip(want, self._reads, strict=False) if wanted for n in reads}
+            kept = self._kept[tuple(want)] = frozenset(self.NAMES.index(n) for n in names - {"o"}), "o" in names
+        return kept
 
     def _partial(self, i: int, out: Any, xs: list[Any]) -> Any:
         p = self._partials[i]
@@ -164,9 +167,7 @@ class Substitute:
         sources = [x.copy() if wanted else x for x, wanted in zip(xs, want, strict=True)]
         for x, wanted in zip(sources, want, strict=True):
             if wanted:
-                track = make_track(x)
-                tapes = () if track.head is None else track.head.tapes
-                track.head = track.watched[recording] = Source(track.key, track.head, (*tapes, recording))
+                watch(x, recording)
         try:
             y = self._f(*sources, **params)
             with paused(recording):
