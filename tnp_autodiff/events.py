@@ -76,13 +76,13 @@ class Track:
 
     def is_live(self) -> bool:
         """Does anybody still want to know?"""
-        return bool(
-            (self.head is not None and any(r.alive for r in self.head.tapes))
-            or any(r.alive for r in self.watched)
-            or any(a.alive for a in self.tangents)
-            or self.windows
-            or self.window is not None
-        )
+        if self.head is not None:
+            for r in self.head.tapes:
+                if r.alive:
+                    return True
+        if self.windows or self.window is not None:
+            return True
+        return any([r.alive for r in self.watched]) or any([a.alive for a in self.tangents])
 
 
 class Window:

@@ -36,7 +36,8 @@ def value_of(x: Any) -> Any:
 
 def conj(x: Any) -> Any:
     """The conjugate; real arrays are their own."""
-    return tnp.conjugate(x) if np.iscomplexobj(x) or getattr(x, "dtype", np.dtype(float)).kind == "c" else x
+    kind = x.dtype.kind if hasattr(x, "dtype") else "c" if isinstance(x, complex) else "f"
+    return tnp.conjugate(x) if kind == "c" else x
 
 
 def times(g: Any, factor: Any) -> Any:
