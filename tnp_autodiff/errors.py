@@ -43,7 +43,7 @@ def explain(did: str, got: str, expected: str, hint: str) -> str:
     return f"{did}\n  got:      {got}\n  expected: {expected}\n  hint:     {hint}"
 
 
-def _program() -> tuple[str, int, dict[str, Any]]:
+def _program() -> tuple[str, int, Any]:
     """File, line and warning registry of the program's innermost frame."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_OWN) and frame.f_back is not None:

@@ -223,7 +223,8 @@ class Aval:
     __slots__ = ("dtype", "shape")
 
     def __init__(self, x: Any) -> None:
-        self.shape, self.dtype = (x.shape, x.dtype) if hasattr(x, "dtype") else (np.shape(x), np.asarray(x).dtype)
+        self.shape: tuple[int, ...] = x.shape if hasattr(x, "shape") else np.shape(x)
+        self.dtype: Any = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
 
     @property
     def ndim(self) -> int:
@@ -389,7 +390,7 @@ class Saved:
 
     __slots__ = ("_attached", "_copy", "_ref", "_tangents", "_time")
 
-    def __init__(self, x: ndarray, time: int) -> None:
+    def __init__(self, x: ndarray, time: float) -> None:
         track = track_of(x)
         self._time, self._attached, self._ref = time + 0.5, False, None  # after the event that has made it
         self._tangents: list[tuple[Any, Any]] = []

@@ -190,7 +190,7 @@ class Scattered:
 def positions(place: Strided, key: Any = None) -> Any:
     """Positions of the elements of the place that NumPy's index `key` names, in elements; without reading all."""
     step = place.dtype.itemsize
-    at = np.int64(place.offset // step)
+    at: Any = np.int64(place.offset // step)
     for i, (n, s) in enumerate(zip(place.shape, place.strides, strict=True)):
         along = (np.arange(n) * (s // step)).reshape((n,) + (1,) * (len(place.shape) - i - 1))
         at = at + (along if key is None else np.broadcast_to(along, place.shape)[key])

@@ -283,7 +283,7 @@ def write(x: ndarray, key: Any, value: Any, adds: bool = False, unknown: str | N
     place = place_in(x, key)
     if track is not None and (track.windows or track.window is not None):
         check_write(track, place)
-    from_ = None if of_value is None else geometry(value)[0]
+    from_: Any = None if of_value is None else geometry(value)[0]
     if of_value is not None and value._cell is x._cell and place.alike(from_) and not adds:
         return  # ``m[0] += v`` ends with ``m[0] = m[0]``
     blind: tuple[Recording, ...] = ()

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy._core._exceptions import _UFuncOutputCastingError
 
 import tnp
 from tnp import content
@@ -125,7 +126,7 @@ class Elementwise:
         return p(*[out if n == "o" else xs[self.NAMES.index(n)] for n in self._reads[i]])
 
     def vjp(self, g: Any, out: Any, want: list[bool], xs: list[Any], params: dict[str, Any]) -> list[Any]:
-        found = []
+        found: list[Any] = []
         for i, wanted in enumerate(want):
             p = self._partial(i, out, xs) if wanted else None
             if p is None:
@@ -277,7 +278,7 @@ def into(out: Any, value: Any, casting: Any = "same_kind") -> Any:
     if type(out) is tuple:
         (out,) = out
     if not np.can_cast(value.dtype, out.dtype, casting):
-        raise np._core._exceptions._UFuncOutputCastingError(np.positive, "same_kind", value.dtype, out.dtype, 0)
+        raise _UFuncOutputCastingError(np.positive, "same_kind", value.dtype, out.dtype, 0)
     if np.shape(value) != out.shape:
         raise ValueError(f"output parameter has shape {out.shape}, the result has {np.shape(value)}")
     out[...] = value
@@ -305,6 +306,12 @@ def composed_of(*raws: Any) -> Any:
         return f
 
     return install
+
+
+def handled_by(handler: Callable[[Any, Any, Any], Any], *raws: Any) -> None:
+    """Calls of NumPy's functions `raws` are calls of ``handler(raw, args, kwargs)``."""
+    for raw in raws:
+        CALLS[raw] = handler
 
 
 def constant(*raws: Any) -> None:

@@ -9,11 +9,12 @@ import numpy as np
 from numpy import fft as raw_fft
 
 import tnp
-from tnp import fft
+import tnp.fft as _fft
 from tnp_autodiff.recorder import CALLS
 from tnp_autodiff.rules.base import rule
 from tnp_autodiff.rules.composed import rebound
 
+fft: Any = _fft
 _SWAPPED = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 

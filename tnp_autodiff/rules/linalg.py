@@ -11,7 +11,7 @@ import numpy as np
 from numpy import linalg
 
 import tnp
-from tnp import linalg as la
+import tnp.linalg as _la
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.recorder import CALLS, record, run, unknown
 from tnp_autodiff.rules.base import (
@@ -27,6 +27,8 @@ from tnp_autodiff.rules.base import (
 )
 from tnp_autodiff.rules.composed import rebound
 from tnp_autodiff.rules.reductions import axes_of
+
+la: Any = _la
 
 
 def _diagonal(v: Any) -> Any:

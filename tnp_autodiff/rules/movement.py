@@ -14,7 +14,7 @@ from tnp_autodiff.errors import warn_leaving
 from tnp_autodiff.events import IDENTITY
 from tnp_autodiff.places import Scattered, geometry, positions
 from tnp_autodiff.recorder import CALLS, is_float, is_tracked, place_in, public, record, run, unknown
-from tnp_autodiff.rules.base import composed_of, into, rule, value_of
+from tnp_autodiff.rules.base import composed_of, handled_by, into, rule, value_of
 from tnp_autodiff.rules.elementwise import CAST_RULE
 
 
@@ -213,24 +213,19 @@ array_split broadcast_to diagonal dsplit expand_dims flip fliplr
 flipud hsplit matrix_transpose moveaxis permute_dims repeat roll rollaxis rot90 split squeeze swapaxes take
 take_along_axis tile transpose trim_zeros unstack vsplit
 """
-for _name in _MOVED.split():
-    CALLS[getattr(np, _name)] = _moved
-CALLS[np.lib.stride_tricks.as_strided] = CALLS[np.lib.stride_tricks.sliding_window_view] = _moved
-for _name in "diagonal repeat squeeze swapaxes take transpose view".split():
-    CALLS[getattr(np.ndarray, _name)] = _moved
-for _raw in (np.reshape, np.ravel, np.ndarray.reshape, np.ndarray.ravel, np.ndarray.flatten):
-    CALLS[_raw] = _flattened
-for _raw in (np.real, np.imag):
-    CALLS[_raw] = _parts
-for _raw in (np.copy, np.ndarray.copy):
-    CALLS[_raw] = _copied
-for _name in "array asarray asanyarray ascontiguousarray asfortranarray".split():
-    CALLS[getattr(np, _name)] = _asarray
-for _raw in (np.sort, np.partition):
-    CALLS[_raw] = _sorted
-CALLS[np.broadcast_arrays] = _viewed
-CALLS[np.astype] = CALLS[np.ndarray.astype] = _astype
-CALLS[np.ndarray.__getitem__] = _getitem
+handled_by(_moved, *[getattr(np, name) for name in _MOVED.split()])
+handled_by(_moved, np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view)
+handled_by(
+    _moved, *[getattr(np.ndarray, name) for name in "diagonal repeat squeeze swapaxes take transpose view".split()]
+)
+handled_by(_flattened, np.reshape, np.ravel, np.ndarray.reshape, np.ndarray.ravel, np.ndarray.flatten)
+handled_by(_parts, np.real, np.imag)
+handled_by(_copied, np.copy, np.ndarray.copy)
+handled_by(_asarray, np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
+handled_by(_sorted, np.sort, np.partition)
+handled_by(_viewed, np.broadcast_arrays)
+handled_by(_astype, np.astype, np.ndarray.astype)
+handled_by(_getitem, np.ndarray.__getitem__)
 
 
 @composed_of(np.compress)
@@ -257,5 +252,4 @@ def _at_least(raw: Any, args: Any, kwargs: Any) -> Any:
     return _moved(raw, args, kwargs) if len(args) == 1 else tuple([public(raw)(tnp.asarray(x)) for x in args])
 
 
-for _raw in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
-    CALLS[_raw] = _at_least
+handled_by(_at_least, np.atleast_1d, np.atleast_2d, np.atleast_3d)
