@@ -124,10 +124,14 @@ def __setstate__(self, state):
 
 
 def __copy__(self):
+    if is_traced(self):
+        return self.copy()
     return method_call(_NDARRAY.__copy__, self, (), {})
 
 
 def __deepcopy__(self, memo):
+    if is_traced(self) and not self.dtype.hasobject:
+        return self.copy()
     nd = real(self)
     if nd.dtype.hasobject:
         fresh = nd.copy(order="K")

@@ -142,6 +142,58 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     return (r, step) if retstep else r
 
 
+@composed_of(np.logspace)
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    return tnp.power(base, linspace(start, stop, num, endpoint, axis=axis))
+
+
+@composed_of(np.polyadd)
+def polyadd(a1, a2):
+    return _aligned(tnp.add, a1, a2)
+
+
+@composed_of(np.polysub)
+def polysub(a1, a2):
+    return _aligned(tnp.subtract, a1, a2)
+
+
+def _aligned(f: Any, a: Any, b: Any) -> Any:
+    """Of coefficients, the last of the same power."""
+    a, b = tnp.atleast_1d(tnp.asarray(a)), tnp.atleast_1d(tnp.asarray(b))
+    longer = max(a.size, b.size)
+    return f(tnp.pad(a, (longer - a.size, 0)), tnp.pad(b, (longer - b.size, 0)))
+
+
+@composed_of(np.polymul)
+def polymul(a1, a2):
+    return tnp.convolve(tnp.asarray(a1), tnp.asarray(a2))
+
+
+@composed_of(np.polyder)
+def polyder(p, m=1):
+    p = tnp.asarray(p)
+    for _ in range(m):
+        p = p[:-1] * np.arange(p.size - 1, 0, -1)
+    return p
+
+
+@composed_of(np.polyint)
+def polyint(p, m=1, k=None):
+    p = tnp.asarray(p)
+    constants = np.zeros(m) if k is None else np.broadcast_to(np.atleast_1d(k), m)
+    for c in constants:
+        p = tnp.concatenate([p / np.arange(p.size, 0, -1), [c]])
+    return p
+
+
+@composed_of(np.bincount)
+def bincount(x, weights=None, minlength=0):
+    x, weights = tnp.asarray(x), tnp.asarray(weights)
+    r = tnp.zeros(run(np.bincount, (x,), {"minlength": minlength}).size)
+    tnp.add.at(r, x, weights)
+    return r
+
+
 @composed_of(np.divmod)
 def divmod_(x1, x2):
     return tnp.floor_divide(x1, x2), tnp.remainder(x1, x2)

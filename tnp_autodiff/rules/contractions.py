@@ -6,7 +6,7 @@ import numpy as np
 
 import tnp
 from tnp_autodiff.recorder import CALLS, record, run
-from tnp_autodiff.rules.base import conj, into, rule, unbroadcast
+from tnp_autodiff.rules.base import Substitute, composed_of, conj, into, rule, unbroadcast
 
 
 def _swapped(x: Any) -> Any:
@@ -85,6 +85,26 @@ def vecdot(g, out, want, x1, x2, out_=None, *, axis=-1):
         unbroadcast(conj(g) * x2, x1) if want[0] else None,
         unbroadcast(g * x1, x2) if want[1] else None,
     )
+
+
+@composed_of(np.matvec)
+def matvec(x1, x2):
+    return _as_matmul(np.matvec, x1, x2)
+
+
+@composed_of(np.vecmat)
+def vecmat(x1, x2):
+    return _as_matmul(np.vecmat, x1, x2)
+
+
+def _as_matmul(raw: Any, a: Any, b: Any) -> Any:
+    """NumPy's value; derivatives as those of `matmul`."""
+    a, b = tnp.asarray(a), tnp.asarray(b)
+    return record(_MATVEC if raw is np.matvec else _VECMAT, [a, b], run(raw, (a, b), {}), {})
+
+
+_MATVEC = Substitute(lambda a, b: tnp.matmul(a, b[..., None])[..., 0])
+_VECMAT = Substitute(lambda a, b: tnp.matmul(conj(a)[..., None, :], b)[..., 0, :])
 
 
 def _expand(subscripts: str, ndims: list[int]) -> tuple[list[str], str]:

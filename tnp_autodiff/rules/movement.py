@@ -247,6 +247,25 @@ def _mask(condition: Any) -> Any:
 CALLS[np.ndarray.compress] = lambda raw, args, kwargs: compress(args[1], args[0], *args[2:], **kwargs)
 
 
+def _conjugated(raw: Any, args: Any, kwargs: Any) -> Any:
+    """The method: real arrays are their own conjugates."""
+    return tnp.conjugate(*args, **kwargs) if kwargs or content.dtype_of(args[0]).kind == "c" else args[0]
+
+
+handled_by(_conjugated, np.ndarray.conj, np.ndarray.conjugate)
+
+
+@composed_of(np.sort_complex)
+def sort_complex(a):
+    return tnp.sort(tnp.asarray(a).astype(run(np.sort_complex, (a,), {}).dtype))
+
+
+@composed_of(np.require)
+def require(a, dtype=None, requirements=None, *, like=None):
+    r = run(np.require, (a, dtype, requirements), {})
+    return r if r is a or r._cell is a._cell else _cast_like(a, r)
+
+
 def _at_least(raw: Any, args: Any, kwargs: Any) -> Any:
     """`atleast_1d` and kin take several arrays."""
     return _moved(raw, args, kwargs) if len(args) == 1 else tuple([public(raw)(tnp.asarray(x)) for x in args])

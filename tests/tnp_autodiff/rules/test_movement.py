@@ -1,5 +1,7 @@
 """Views and copies, indexing, joining and sorting: every element's cotangent comes back to where it was read."""
 
+import copy
+
 import numpy
 import pytest
 
@@ -106,6 +108,16 @@ TWO = {
     "meshgrid": lambda np, x, y: np.meshgrid(x[0], y[0])[0] * np.meshgrid(x[0], y[0])[1],
     "gradient": lambda np, x, y: np.gradient(x, axis=1) * y,
     "ediff": lambda np, x, y: np.ediff1d(x) * y[0, 0],
+    "bincount": lambda np, x, y: np.bincount([0, 2, 2, 5], x[0] * y[1], minlength=8),
+    "polynomials": lambda np, x, y: np.polyadd(np.polymul(x[0], y[0]), np.polyder(y[1])),
+    "more polynomials": lambda np, x, y: np.polysub(np.polyint(x[0], 2, k=[1, 2]), y[1]),
+    "logspace": lambda np, x, y: np.logspace(x[0], y[0], 5),
+    "matvec": lambda np, x, y: np.matvec(x, y[0]),
+    "vecmat": lambda np, x, y: np.vecmat(x[:, 0], y),
+    "copies": lambda np, x, y: copy.copy(x) * copy.deepcopy(y),
+    "conjugates": lambda np, x, y: (x + 1j * y).conj() * x.conjugate(),
+    "sort_complex": lambda np, x, y: np.sort_complex(x * y),
+    "require": lambda np, x, y: np.require(x.T, requirements="C") * np.require(y.T),
 }
 
 
