@@ -18,9 +18,12 @@ import numpy as np
 
 import tnp
 from tnp import content, hot, tracing
+from tnp.core.cells import Cell, Storage, storage_of
+from tnp.core.elementwise import cast_p
 from tnp.core.interpreter import quietly
 from tnp.core.layout import size_of
 from tnp.hot import ndarray
+from tnp.lazy import phantom
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.places import Key, Scattered, Strided, geometry
 
@@ -388,11 +391,11 @@ class Saved:
     itself is there again.
     """
 
-    __slots__ = ("_attached", "_copy", "_ref", "_tangents", "_time")
+    __slots__ = ("_attached", "_cell", "_copy", "_ref", "_tangents", "_time")
 
     def __init__(self, x: ndarray, time: float) -> None:
         track = track_of(x)
-        self._time, self._attached, self._ref = time + 0.5, False, None  # after the event that has made it
+        self._time, self._attached, self._ref = time + 0.5, None, None  # after the event that has made it
         self._tangents: list[tuple[Any, Any]] = []
         place, _ = geometry(x)
         if track is not None:
@@ -405,33 +408,59 @@ class Saved:
         with quietly():
             size = size_of(place.shape) * place.dtype.itemsize
             self._copy = _copied(x, place, size)
+        self._cell = None if size <= SMALL else weakref.ref(x._cell)
+
+    def _original(self) -> Any:
+        """The memory itself, if nothing was written there since; else None.
+
+        Whoever writes first serves those that wait to read: a copy that still waits says that nobody has.
+        """
+        node = content.pending_node(self._copy)
+        if node is None or node.prim is not cast_p:
+            return None
+        (source,) = node.args
+        storage = storage_of(source)
+        if storage is None or storage.node is not None:
+            return None
+        nd = storage.full if type(source) is Storage else source.nd
+        if phantom.is_phantom(nd):
+            return None
+        y = hot.new(ndarray)
+        cell = self._cell() if self._cell is not None else None
+        y._cell = cell if cell is not None and cell.storage is storage else Cell(storage, 0)
+        y._nd = nd
+        return y
 
     def thaw(self) -> Any:
         """The array, with the derivatives that it had then for whoever records now."""
+        array = self._original()
+        if array is None:
+            array = self._copy
+        elif array._cell.record is not None:  # it has them itself
+            return array
         r = self._ref
         tangents = [(a, t) for a, t in self._tangents if a.alive and not a.busy and t is not None]
         recorded = r is not None and any(t.alive and not t.paused for t in r.head.tapes)
         if not recorded and not tangents:
-            return self._copy
-        place, nbytes = geometry(self._copy)
-        track = hot.cell_of(self._copy).record = Track(Key(nbytes, place.dtype))
-        tracing.trace(self._copy)
-        self._attached = True
+            return array
+        place, nbytes = geometry(array)
+        track = hot.cell_of(array).record = Track(Key(nbytes, place.dtype))
+        self._attached = tracing.trace(array)
         if r is not None and recorded:
             event = track.head = Op()
             event.time, event.tapes, event.rule, event.params = self._time, r.head.tapes, IDENTITY, {}
             event.outs, event.refs, event.saved, event.out = [(track.key, place)], [r], [None], None
-            event.avals = [Aval(self._copy)]
+            event.avals = [Aval(array)]
         for a, t in tangents:
             a.give(track, place, t)
-        return self._copy
+        return array
 
     def release(self) -> None:
-        """The copy forgets what it is a copy of: else it would be in a cycle."""
-        if self._attached:
-            self._attached = False
-            self._copy._cell.record = None
-            tracing.untrace(self._copy)
+        """The array forgets what it was: else it would be in a cycle."""
+        if self._attached is not None:
+            self._attached._cell.record = None
+            tracing.untrace(self._attached)
+            self._attached = None
 
 
 def _copied(x: ndarray, place: Strided, size: int) -> Any:

@@ -143,6 +143,9 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
     if not any(type(y) is ndarray and is_float(content.dtype_of(y)) for y in outs):
         return result
     tracks: list[Track | None] = []
+    cells = [x._cell for x in operands if type(x) is ndarray]
+    if single and type(outs[0]) is ndarray and outs[0]._cell is not None and outs[0]._cell in cells:
+        return result  # a view: its memory is tracked already
     for y in outs:
         if type(y) is not ndarray or not is_float(content.dtype_of(y)):
             tracks.append(None)

@@ -4,6 +4,7 @@ Every operation is analytic, so the imaginary part that a step of 1e-40 leaves i
 """
 
 import types
+from unittest import mock
 
 import numpy
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import tnp
 from tests.tnp_autodiff.differences import plain
-from tnp_autodiff import GradientTape, grad, jvp, recompute_grad
+from tnp_autodiff import GradientTape, events, grad, jvp, recompute_grad
 
 COMPLEX = types.SimpleNamespace(**{name: getattr(numpy, name) for name in dir(numpy) if not name.startswith("__")})
 COMPLEX.zeros = lambda shape: numpy.zeros(shape, complex)
@@ -139,6 +140,13 @@ def test_small_arrays_run_at_once(statements, seed):
 @given(PROGRAMS, VALUES)
 def test_every_operation_recorded(statements, seed):
     with tnp.config(lazy_from=1):
+        check(statements, seed)
+
+
+@settings(max_examples=150, deadline=None)
+@given(PROGRAMS, VALUES)
+def test_saved_values_stay_pending(statements, seed):
+    with tnp.config(lazy_from=1), mock.patch.object(events, "SMALL", 0):
         check(statements, seed)
 
 
