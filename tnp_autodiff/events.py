@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import tnp
-from tnp import content, hot, tracing
+from tnp import bind, content, hot, tracing
 from tnp.core.cells import Cell, Storage, storage_of
 from tnp.core.elementwise import cast_p
 from tnp.core.interpreter import quietly
@@ -469,7 +469,7 @@ def _copied(x: ndarray, place: Strided, size: int) -> Any:
     if 0 in place.strides:  # what is there, not its repetitions
         key = tuple(slice(1) if s == 0 else slice(None) for s in place.strides)
         return tnp.broadcast_to(x[key].copy(), place.shape)
-    copy = None if content.is_shared(hot.cell_of(x)) else x.astype(place.dtype)
+    copy = None if content.is_shared(hot.cell_of(x)) else bind.record_copy(x)
     return x.copy() if copy is None else copy
 
 
