@@ -10,7 +10,7 @@ from tnp.core.interpreter import quietly
 from tnp.hot import ndarray
 from tnp_autodiff import reverse
 from tnp_autodiff.errors import explain
-from tnp_autodiff.events import Recording, clock, watch
+from tnp_autodiff.events import Recording, Valueless, clock, watch
 from tnp_autodiff.recorder import collectors, paused, record
 from tnp_autodiff.recorder import read_stand_ins as plain
 from tnp_autodiff.rules.base import transposed
@@ -44,14 +44,11 @@ def stop_gradient(x: Any) -> Any:
     return map_leaves(constant, x)
 
 
-class _Custom:
+class _Custom(Valueless):
     """The rule of a function that brings its own."""
 
     def __init__(self, backward: Callable[..., Any], name: str) -> None:
         self._backward, self._name = backward, name
-
-    def keeps(self, want: list[bool]) -> tuple[frozenset[int], bool]:
-        return frozenset(), False
 
     def vjp(self, g: Any, out: Any, want: list[bool], xs: list[Any], params: dict[str, Any]) -> list[Any]:
         found = self._backward(*(g if isinstance(g, tuple) else (g,)))

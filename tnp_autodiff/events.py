@@ -473,7 +473,14 @@ def _copied(x: ndarray, place: Strided, size: int) -> Any:
     return x.copy() if copy is None else copy
 
 
-class Identity:
+class Valueless:
+    """A rule that reads no values."""
+
+    def keeps(self, want: list[bool]) -> tuple[frozenset[int], bool]:
+        return frozenset(), False
+
+
+class Identity(Valueless):
     """The rule of a copy."""
 
     def vjp(self, g: Any, out: Any, want: list[bool], xs: list[Any], params: dict[str, Any]) -> list[Any]:
@@ -481,9 +488,6 @@ class Identity:
 
     def jvp(self, ts: list[Any], out: Any, xs: list[Any], params: dict[str, Any]) -> Any:
         return ts[0]
-
-    def keeps(self, want: list[bool]) -> tuple[frozenset[int], bool]:
-        return frozenset(), False
 
 
 IDENTITY = Identity()

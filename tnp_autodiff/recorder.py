@@ -25,6 +25,7 @@ from tnp_autodiff.events import (
     Saved,
     Source,
     Track,
+    Valueless,
     Write,
     clock,
     make_track,
@@ -78,7 +79,7 @@ def is_tracked(x: Any) -> bool:
     return recorded or any(a.alive and not a.busy for a in track.tangents)
 
 
-class Unknown:
+class Unknown(Valueless):
     """The rule of a function that has none: it says so when a gradient is asked."""
 
     def __init__(self, name: str) -> None:
@@ -99,9 +100,6 @@ class Unknown:
 
     def jvp(self, *args: Any) -> Any:
         self._refuse()
-
-    def keeps(self, want: list[bool]) -> tuple[frozenset[int], bool]:
-        return frozenset(), False
 
 
 # ------------------------------------------------------------------------------------------------ recording

@@ -15,7 +15,7 @@ from tnp.core import elementwise
 from tnp.core.elementwise import CLIP, cast_p, where_p
 from tnp.core.interpreter import DECLINED
 from tnp.host import ufunc_of
-from tnp_autodiff.events import as_dtype
+from tnp_autodiff.events import Valueless, as_dtype
 from tnp_autodiff.recorder import CALLS, PRIMITIVES, run, unknown
 from tnp_autodiff.rules.base import MINUS, ONE, Elementwise, into, unbroadcast
 
@@ -121,11 +121,8 @@ PARTIALS: dict[str, tuple[Any, ...]] = {
 _FLAT = "rint floor ceil trunc floor_divide heaviside sign signbit spacing"  # their derivative is 0
 
 
-class Conjugate:
+class Conjugate(Valueless):
     """The rule of `conjugate`: conjugation, both ways."""
-
-    def keeps(self, want: list[bool]) -> tuple[frozenset[int], bool]:
-        return frozenset(), False
 
     def vjp(self, g: Any, out: Any, want: Any, xs: Any, params: Any) -> list[Any]:
         return [tnp.conjugate(g)]
@@ -172,11 +169,8 @@ class Sign:
         return self.vjp(ts[0], out, None, xs, params)[0]  # it is its own transpose
 
 
-class Cast:
+class Cast(Valueless):
     """The rule of `astype`."""
-
-    def keeps(self, want: list[bool]) -> tuple[frozenset[int], bool]:
-        return frozenset(), False
 
     def vjp(self, g: Any, out: Any, want: Any, xs: Any, params: Any) -> list[Any]:
         return [as_dtype(g, xs[0].dtype)]
@@ -232,11 +226,9 @@ def _where(raw: Any, args: Any, kwargs: Any) -> Any:
     return DECLINED if len(args) == 3 else run(raw, args, kwargs)
 
 
-def _in_place(raw: Any) -> Any:
-    def handle(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return DECLINED
-
-    return handle
+def _declined(raw: Any, args: Any, kwargs: Any) -> Any:
+    """In place: an operation and a write, which are told by themselves."""
+    return DECLINED
 
 
 for _prim in elementwise.PRIMITIVES.values():
@@ -258,4 +250,4 @@ CALLS[np.where] = _where
 for _name in UFUNCS:
     _inplace = getattr(np.ndarray, f"__i{_name}__", None)
     if _inplace is not None:
-        CALLS[_inplace] = _in_place(_inplace)
+        CALLS[_inplace] = _declined

@@ -13,6 +13,7 @@ from numpy import linalg
 import tnp
 import tnp.linalg as _la
 from tnp_autodiff.errors import NotDifferentiableError, explain
+from tnp_autodiff.events import Valueless
 from tnp_autodiff.recorder import CALLS, record, run, unknown
 from tnp_autodiff.rules.base import (
     Substitute,
@@ -180,11 +181,8 @@ def _with_rest(thin: Any, full: Any, axis: int, a: Any) -> Any:
     return tnp.concatenate([thin, record(_BEYOND, [a], rest.copy(), {})], axis)
 
 
-class _Beyond:
+class _Beyond(Valueless):
     """The rule of singular vectors that no singular value has: they may be any basis."""
-
-    def keeps(self, want: list[bool]) -> tuple[frozenset[int], bool]:
-        return frozenset(), False
 
     def vjp(self, g: Any, out: Any, want: Any, xs: Any, params: Any) -> list[Any]:
         if value_of(g).any():

@@ -11,18 +11,15 @@ import tnp
 from tnp import content
 from tnp.hot import ndarray
 from tnp_autodiff.errors import warn_leaving
-from tnp_autodiff.events import IDENTITY
+from tnp_autodiff.events import IDENTITY, Valueless
 from tnp_autodiff.places import Scattered, geometry, positions
 from tnp_autodiff.recorder import CALLS, is_float, is_tracked, place_in, public, record, run, unknown
 from tnp_autodiff.rules.base import composed_of, handled_by, into, rule, value_of
 from tnp_autodiff.rules.elementwise import CAST_RULE
 
 
-class Gather:
+class Gather(Valueless):
     """The rule of elements of an array: reads them, wherever they are."""
-
-    def keeps(self, want: list[bool]) -> tuple[frozenset[int], bool]:
-        return frozenset(), False
 
     def vjp(self, g: Any, out: Any, want: Any, xs: Any, params: dict[str, Any]) -> list[Any]:
         return [g]
@@ -105,10 +102,7 @@ def _flattened(raw: Any, args: Any, kwargs: Any) -> Any:
     return record(_RESHAPED, [x], r, {})
 
 
-class _Reshaped:
-    def keeps(self, want: list[bool]) -> tuple[frozenset[int], bool]:
-        return frozenset(), False
-
+class _Reshaped(Valueless):
     def vjp(self, g: Any, out: Any, want: Any, xs: Any, params: Any) -> list[Any]:
         return [g.reshape(xs[0].shape)]
 
@@ -118,11 +112,6 @@ class _Reshaped:
 
 _RESHAPED = _Reshaped()
 _ORDER_SECOND = {np.ravel, np.ndarray.ravel, np.ndarray.flatten}
-
-
-def _parts(raw: Any, args: Any, kwargs: Any) -> Any:
-    """`real` and `imag`: views, or constants."""
-    return run(raw, args, kwargs)
 
 
 def _viewed(raw: Any, args: Any, kwargs: Any) -> Any:
@@ -219,7 +208,7 @@ handled_by(
     _moved, *[getattr(np.ndarray, name) for name in "diagonal repeat squeeze swapaxes take transpose view".split()]
 )
 handled_by(_flattened, np.reshape, np.ravel, np.ndarray.reshape, np.ndarray.ravel, np.ndarray.flatten)
-handled_by(_parts, np.real, np.imag)
+handled_by(run, np.real, np.imag)  # views, or constants
 handled_by(_copied, np.copy, np.ndarray.copy)
 handled_by(_asarray, np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 handled_by(_sorted, np.sort, np.partition)
