@@ -10,10 +10,11 @@ from tnp.core.interpreter import quietly
 from tnp.hot import ndarray
 from tnp_autodiff import reverse
 from tnp_autodiff.errors import explain
-from tnp_autodiff.events import Recording, Valueless, clock, watch
+from tnp_autodiff.events import Valueless, watch
 from tnp_autodiff.recorder import collectors, paused, record
 from tnp_autodiff.recorder import read_stand_ins as plain
 from tnp_autodiff.rules.base import transposed
+from tnp_autodiff.tracks import Recording, clock
 from tnp_autodiff.tree import flatten, map_leaves
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import tnp
 from tnp.hot import ndarray
 from tnp_autodiff.errors import NotDifferentiableError, explain
-from tnp_autodiff.events import Held, Track, as_dtype, clock, make_track, recordings, track_of
 from tnp_autodiff.places import geometry
 from tnp_autodiff.recorder import is_tracked, paused
+from tnp_autodiff.tracks import Held, Track, as_dtype, clock, make_track, recordings, track_of
 from tnp_autodiff.tree import flatten
 from tnp_autodiff.variable import Variable
 

@@ -16,10 +16,11 @@ from tnp.core.interpreter import quietly
 from tnp.hot import ndarray
 from tnp_autodiff import reverse
 from tnp_autodiff.errors import NotDifferentiableError, explain
-from tnp_autodiff.events import Recording, Track, Window, make_track, watch
+from tnp_autodiff.events import watch
 from tnp_autodiff.forward import ForwardAccumulator
 from tnp_autodiff.places import geometry
 from tnp_autodiff.recorder import is_tracked, paused, read_stand_ins
+from tnp_autodiff.tracks import Recording, Track, Window, make_track
 from tnp_autodiff.tree import flatten, map_leaves
 
 

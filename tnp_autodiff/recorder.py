@@ -17,21 +17,10 @@ from tnp.core import native
 from tnp.core.interpreter import DECLINED, OPAQUE, Interpreter, install_base, quietly
 from tnp.hot import ndarray
 from tnp_autodiff.errors import AliasError, NotDifferentiableError, explain, warn_leaving
-from tnp_autodiff.events import (
-    Aval,
-    Op,
-    Recording,
-    Ref,
-    Saved,
-    Source,
-    Track,
-    Valueless,
-    Write,
-    clock,
-    make_track,
-    track_of,
-)
+from tnp_autodiff.events import Aval, Op, Source, Valueless, Write
 from tnp_autodiff.places import Key, Scattered, Strided, geometry, positions
+from tnp_autodiff.saved import Saved
+from tnp_autodiff.tracks import Recording, Ref, Track, clock, make_track, track_of
 
 CALLS: dict[Any, Any] = {}  # NumPy's function, method or ufunc -> handler(raw, args, kwargs)
 PRIMITIVES: dict[Any, Any] = {}  # elementwise primitive -> rule; None: its derivative is zero

@@ -11,8 +11,9 @@ import tnp
 from tnp.hot import ndarray
 from tnp_autodiff import reverse, variable
 from tnp_autodiff.errors import NotDifferentiableError, explain
-from tnp_autodiff.events import Recording, watch
+from tnp_autodiff.events import watch
 from tnp_autodiff.recorder import is_tracked, paused
+from tnp_autodiff.tracks import Recording
 from tnp_autodiff.tree import flatten
 from tnp_autodiff.variable import Variable
 

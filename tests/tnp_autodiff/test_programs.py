@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import tnp
 from tests.tnp_autodiff.differences import plain
-from tnp_autodiff import GradientTape, events, grad, jvp, recompute_grad
+from tnp_autodiff import GradientTape, grad, jvp, recompute_grad, saved
 
 COMPLEX = types.SimpleNamespace(**{name: getattr(numpy, name) for name in dir(numpy) if not name.startswith("__")})
 COMPLEX.zeros = lambda shape: numpy.zeros(shape, complex)
@@ -146,7 +146,7 @@ def test_every_operation_recorded(statements, seed):
 @settings(max_examples=150, deadline=None)
 @given(PROGRAMS, VALUES)
 def test_saved_values_stay_pending(statements, seed):
-    with tnp.config(lazy_from=1), mock.patch.object(events, "SMALL", 0):
+    with tnp.config(lazy_from=1), mock.patch.object(saved, "SMALL", 0):
         check(statements, seed)
 
 

@@ -19,8 +19,9 @@ from tnp import content
 from tnp.core.interpreter import DECLINED, quietly
 from tnp.hot import ndarray
 from tnp_autodiff import reverse
-from tnp_autodiff.events import Recording, as_dtype, watch
+from tnp_autodiff.events import watch
 from tnp_autodiff.recorder import CALLS, paused, public, record, run, unknown
+from tnp_autodiff.tracks import Recording, as_dtype
 
 _CHECKED = 1 << 12  # elements up to which a factor is looked at
 

@@ -15,9 +15,10 @@ from tnp.core import elementwise
 from tnp.core.elementwise import CLIP, cast_p, where_p
 from tnp.core.interpreter import DECLINED
 from tnp.host import ufunc_of
-from tnp_autodiff.events import Valueless, as_dtype
+from tnp_autodiff.events import Valueless
 from tnp_autodiff.recorder import CALLS, PRIMITIVES, run, unknown
 from tnp_autodiff.rules.base import MINUS, ONE, Elementwise, into, unbroadcast
+from tnp_autodiff.tracks import as_dtype
 
 
 def _half_at_tie(wins: Any, x: Any, y: Any) -> Any:

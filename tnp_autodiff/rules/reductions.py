@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 import tnp
-from tnp_autodiff.events import as_dtype
 from tnp_autodiff.rules.base import composed_of, conj, constant, methods, rule, value_of
+from tnp_autodiff.tracks import as_dtype
 
 _ABSENT = np._NoValue
 
