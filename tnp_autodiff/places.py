@@ -38,6 +38,11 @@ class Key:
         return buffer
 
 
+def is_same_kind(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
+    """Are the numbers, or their real and imaginary parts, the same bytes?"""
+    return a == b or ({a.kind, b.kind} == {"c", "f"} and np.empty(0, a).real.dtype == np.empty(0, b).real.dtype)
+
+
 class Strided:
     """A strided place.
 

@@ -18,7 +18,7 @@ from tnp.core.interpreter import DECLINED, OPAQUE, Interpreter, install_base, qu
 from tnp.hot import ndarray
 from tnp_autodiff.errors import AliasError, NotDifferentiableError, explain, warn_leaving
 from tnp_autodiff.events import Aval, Op, Source, Valueless, Write
-from tnp_autodiff.places import Key, Scattered, Strided, geometry, positions
+from tnp_autodiff.places import Key, Scattered, Strided, geometry, is_same_kind, positions
 from tnp_autodiff.saved import Saved
 from tnp_autodiff.tracks import Recording, Ref, Track, clock, make_track, track_of
 
@@ -117,6 +117,8 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
             if head is not None and any(r.alive and not r.paused for r in head.tapes):
                 tapes = _union(tapes, head.tapes)
                 ref = Ref(track.key, places[i] if places else geometry(x)[0], head)
+                if not is_same_kind(ref.place.dtype, track.key.dtype):
+                    rule = Unknown(f"view({ref.place.dtype}) of {track.key.dtype}")
             accumulators += [a for a in track.tangents if a.alive and not a.busy and a not in accumulators]
         refs.append(ref)
     if not tapes and not accumulators:
@@ -292,6 +294,8 @@ def write(x: ndarray, key: Any, value: Any, adds: bool = False, unknown: str | N
         return
     if track is None:
         track = make_track(x)
+    if not is_same_kind(place.dtype, track.key.dtype):
+        unknown = f"view({place.dtype}) of {track.key.dtype}"
     for a in sorted(accumulators, key=lambda a: a.born):
         with a.working():
             t = a.tangent_of(value)

@@ -141,6 +141,21 @@ def test_functions_without_rule_say_so_by_name(x):
     assert tape.gradient(z, x).tolist() == [2] * 4
 
 
+def test_other_bytes_are_refused(x):
+    with GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * 2.0
+        z = y.view("f4") * numpy.float32(1)
+        pairs = abs(y.view(complex))
+        y.view("f4")[0] = 1.0
+    with pytest.raises(NotDifferentiableError, match=r"view\(float32\) of float64"):
+        tape.gradient(z, x)
+    with pytest.raises(NotDifferentiableError, match=r"view\(float32\) of float64"):
+        tape.gradient(y, x)
+    length = numpy.hypot(X[::2], X[1::2])
+    numpy.testing.assert_allclose(plain(tape.gradient(pairs, x)), 2 * X / numpy.repeat(length, 2))
+
+
 def test_intermediate_sources_mean_their_present_value(x):
     with GradientTape(persistent=True) as tape:
         tape.watch(x)
