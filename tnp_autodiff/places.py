@@ -207,8 +207,11 @@ def positions(place: Strided, key: Any = None) -> Any:
 
 def geometry(x: ndarray) -> tuple[Strided, int]:
     """The place of `x`, and the bytes of its memory; what is pending stays pending."""
-    nd, c = x._nd, x._cell
-    if nd is not None and c is not None and nd is c.storage.full and nd.flags.forc:
+    c = x._cell
+    if c is None:
+        c = hot.cell_of(x)  # first: a reference of our own would make the memory look shared
+    nd = x._nd
+    if nd is not None and nd is c.storage.full and nd.flags.forc:
         return Strided(0, nd.shape, nd.strides, nd.dtype), nd.nbytes
     node = content.pending_node(x)
     if node is not None:
@@ -223,10 +226,10 @@ def geometry(x: ndarray) -> tuple[Strided, int]:
         offset = native.address(nd) - phantom._start
         return Strided(offset, nd.shape, nd.strides, nd.dtype), size_of(node.shape) * node.dtype.itemsize
     nd = content.settle(x)
-    full = hot.cell_of(x).storage.full
+    full = c.storage.full
     if full is None:  # written to as a whole meanwhile
         nd = content.settle(x)
-        full = x._cell.storage.full
+        full = c.storage.full
     if full.flags.forc:
         nbytes = full.nbytes
     else:

@@ -8,6 +8,7 @@ import pytest
 
 import tnp
 from tests.tnp_autodiff.differences import plain
+from tnp import content, hot
 from tnp_autodiff import GradientTape, LeavingTapeWarning, NotDifferentiableError, Variable
 
 X = numpy.array([0.3, -0.7, 1.1, 0.5])
@@ -346,6 +347,18 @@ def test_everything_is_freed_without_the_collector(x):
         assert head() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("make", [lambda: tnp.ones(100_000), lambda: tnp.array(numpy.ones(100_000))])
+def test_watching_does_not_make_memory_look_shared(make):
+    x, w = make(), make()
+    with GradientTape() as tape:
+        tape.watch(w)
+        y = tnp.add(x, w)
+    assert not content.is_shared(x._cell)
+    assert not content.is_shared(w._cell)
+    g = tape.gradient(y, w)
+    assert not content.is_shared(hot.cell_of(g))
 
 
 def test_arrays_take_the_quick_path_again_when_the_tape_is_gone(x):
