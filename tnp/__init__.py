@@ -30,8 +30,13 @@ for _cls in (ndarray, ufunc):
 
 # NumPy's submodules; each is imported when it is asked for
 SUBMODULES = frozenset(
-    "char ctypeslib dtypes emath exceptions fft lib linalg ma polynomial random rec strings testing typing".split()
+    "char ctypeslib dtypes emath exceptions fft lib linalg ma nn polynomial random rec strings testing typing".split()
 )
+# Names beside NumPy's, and the module that has them; each is imported when it is asked for
+_NN = """
+elu leaky_relu log_sigmoid log_softmax logsumexp relu relu6 selu sigmoid silu softmax softplus softsign swish
+"""
+EXTRAS = dict.fromkeys(_NN.split(), "nn")
 _plain = {"core", "exceptions", "dtypes", "typing", "f2py", "version"}
 
 del _ndarray_module
@@ -57,6 +62,8 @@ def to_numpy(x: Any) -> Any:
 def __getattr__(name: str) -> Any:
     if name in SUBMODULES:
         return importlib.import_module(f"tnp.{name}")
+    if name in EXTRAS:
+        return getattr(importlib.import_module(f"tnp.{EXTRAS[name]}"), name)
     if name == "bfloat16":
         return _bfloat16()
     if name.startswith("__") or name not in dir(_np):

@@ -178,6 +178,28 @@ def record_cast(x, dtype):
     return record_as(args, [r], former, dtype, None, point, site)
 
 
+def record_copy(x):
+    """A pending copy of `x`, whatever the habit of the place in the program; None if it has to run at once.
+
+    Who makes it wants the present content kept, and may never read it.
+    """
+    r = operands.operand(x)
+    if r is None or not operands.is_large(r):
+        return None
+    dtype = operands.ref_dtype(r)
+    if not loops.is_numeric(dtype):
+        return None
+    nd = operands.ref_array(r)
+    if nd is None:
+        s = r
+        if s.node.order is not None and not layout.copied_in_order(content.look(x)):
+            return None
+    elif not native.is_contiguous(nd) and not layout.copied_in_order(nd):
+        return None
+    # A copy sets no floating-point flag: it may wait where warnings are wanted at once, too
+    return record(cast_p, (("dtype", dtype),), (x,), [r], (dtype,), dtype, False, None, None, 0)
+
+
 def record_as(args, refs, former, dtype, target, point, site):
     warns = loops.can_warn(cast_p, (former,), dtype)
     return record(cast_p, (("dtype", dtype),), args, refs, (former,), dtype, warns, target, point, site)
@@ -338,7 +360,7 @@ def _add_to_graph(prim, params, args, refs, ins, dtype, shape, order, where, tar
     if target is not None:
         return content.renew(target, s)
     c = Cell.__new__(Cell)
-    c.storage, c.marked, c.starts = s, PENDING, None
+    c.storage, c.marked, c.starts, c.record = s, PENDING, None, None
     s.live = True
     x = hot.new(ndarray)
     x._cell = c
@@ -350,5 +372,5 @@ def _add_to_graph(prim, params, args, refs, ins, dtype, shape, order, where, tar
 
 
 if not COMPILED:  # any line may let another thread run
-    for _name in ("record_elementwise", "record_select", "record_cast"):
+    for _name in ("record_elementwise", "record_select", "record_cast", "record_copy"):
         globals()[_name] = locked(globals()[_name])

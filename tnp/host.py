@@ -14,6 +14,7 @@ from typing import Any
 import numpy as _np
 
 from tnp.core.cells import SHARED
+from tnp.core.interpreter import DECLINED
 from tnp.hot import _as_view, cell_of, ndarray, real, root, ufunc, wrap, writable
 
 _NDARRAY = _np.ndarray
@@ -21,6 +22,20 @@ _CONTAINERS = (list, tuple)
 _SCALARS = frozenset(
     {int, float, complex, bool, str, bytes, type(None), slice, type(Ellipsis), type(NotImplemented), _np.dtype}
 ) | frozenset(_np.sctypeDict.values()) - {_np.void}  # fmt: skip
+
+
+intercept: Any = None  # may take over a call: tnp/tracing.py's, once anything was traced
+
+
+def install_intercept(function):
+    """From now on ``function(raw, args, kwargs)`` is asked first wherever arrays may be traced."""
+    global intercept
+    intercept = function
+
+
+def intercepted(raw, args, kwargs):
+    """What the interpreter makes of a call, or DECLINED."""
+    return DECLINED if intercept is None else intercept(raw, args, kwargs)
 
 
 DEPTH = 64  # NumPy's own limit of dimensions: deeper, or endless, nesting is NumPy's to refuse
@@ -248,6 +263,10 @@ class HostFunction(Wrapped):
         self.creates = False
 
     def __call__(self, *args, **kwargs):
+        if intercept is not None:
+            r = intercept(self._raw, args, kwargs)
+            if r is not DECLINED:
+                return r
         if self._calls is not None:
             args, kwargs = _with_callback(args, kwargs, self._calls)
         if self.native is not None and (self.creates or takes(args, self._raw)):

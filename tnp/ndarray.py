@@ -11,8 +11,10 @@ from tnp.arrays.exports import exported, share
 from tnp.arrays.flags import flagsobj, flatiter
 from tnp.arrays.indexing import getitem, hot_cell, setitem
 from tnp.core import native
+from tnp.core.interpreter import current, quietly
 from tnp.host import install_arm, unwrap
 from tnp.hot import cell_of, ndarray, real, writable
+from tnp.tracing import is_traced, is_value
 
 _NDARRAY = _np.ndarray
 __all__ = ["overrides", "subclasses", "ufuncs"]  # these install themselves
@@ -39,6 +41,10 @@ def export_buffer(buffer):
 
 # What the hot path asks by name, because it happens rarely
 def _iterate(x):
+    if is_traced(x) and current() is not None:  # each element is an operation of its own
+        shape = content.shape_of(x)
+        if shape:
+            return (x[i] for i in range(shape[0]))
     nd = real(x)
     if nd.ndim == 0:
         raise TypeError("iteration over a 0-d array")
@@ -50,7 +56,14 @@ def _iterate(x):
 
 
 def _text(x, which):
-    return which(unwrap(x, []))
+    with quietly():  # printed, a value does not leave the program's reckoning
+        return which(_scalar_of(x))
+
+
+def _scalar_of(x):
+    """What `x` looks like: a traced scalar like NumPy's."""
+    nd = unwrap(x, [])
+    return nd[()] if is_value(x) else nd
 
 
 RARE = {

@@ -10,15 +10,25 @@ import numpy as np
 
 from tnp import bind, content, hot, writes
 from tnp import reduce as reduce_module
-from tnp.core.cells import TRACED
+from tnp.core.cells import IMMUTABLE, TRACED
 from tnp.core.elementwise import REDUCTIONS, cast_p, where_p
-from tnp.core.interpreter import OPAQUE, current
+from tnp.core.interpreter import DECLINED, OPAQUE, current
+from tnp.host import install_intercept
 from tnp.hot import cell_of, ndarray, wrap
+
+stand_ins: set[type] = set()  # classes of objects that stand for arrays: calls with one are offered to the interpreter
 
 
 def trace(x: Any) -> Any:
     """Have interpreters told of what is done to the memory of ``x``, through whatever view. Returns ``x``."""
     cell_of(x).marked |= TRACED
+    offer_calls()
+    return x
+
+
+def trace_value(x: Any) -> Any:
+    """Trace ``x``, an array without dimensions, as a scalar: nothing changes it in place. Returns ``x``."""
+    cell_of(x).marked |= TRACED | IMMUTABLE
     return x
 
 
@@ -31,6 +41,37 @@ def untrace(x: Any) -> Any:
 def is_traced(x: Any) -> bool:
     """Is ``x`` an array whose memory is traced?"""
     return isinstance(x, ndarray) and x._cell is not None and bool(x._cell.marked & TRACED)
+
+
+def is_value(x: Any) -> bool:
+    """Is ``x`` a traced scalar, which nothing changes in place?"""
+    return isinstance(x, ndarray) and x._cell is not None and bool(x._cell.marked & IMMUTABLE)
+
+
+# ------------------------------------------------------------------------------------------------ calls
+def offer_calls() -> None:
+    """From now on offer calls of NumPy's functions on traced arrays to the interpreter."""
+    install_intercept(intercept)
+
+
+def intercept(raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """What the interpreter makes of the call ``raw(*args, **kwargs)``; DECLINED: it is done as always."""
+    i = current()
+    if i is None or not (_concerns(args, 0) or (kwargs and _concerns(kwargs.values(), 0))):
+        return DECLINED
+    return i.call(raw, args, kwargs)
+
+
+def _concerns(items: Any, depth: int) -> bool:
+    """Is there a traced array, or what stands for one, among these?"""
+    for x in items:
+        t = type(x)
+        if t is ndarray:
+            if x._cell is not None and x._cell.marked & TRACED:
+                return True
+        elif ((t is list or t is tuple) and depth < 4 and _concerns(x, depth + 1)) or t in stand_ins:
+            return True
+    return False
 
 
 def read(x: Any) -> None:
@@ -48,6 +89,13 @@ def write(x: Any, key: Any = Ellipsis, value: Any = OPAQUE) -> None:
         i.write(x, key, value)
 
 
+def export(x: Any) -> None:
+    """Foreign code gets the memory of the traced array ``x``."""
+    i = current()
+    if i is not None:
+        i.export(x)
+
+
 def write_add(x: Any, key: Any, value: Any) -> None:
     """``value`` is about to be added to ``x[key]``, as often as the key names a place."""
     i = current()
@@ -63,9 +111,11 @@ def _memory(x: Any) -> Any:
 def _told(prim: Any, params: tuple[tuple[str, Any], ...], args: tuple[Any, ...], result: Any) -> Any:
     i = current()
     if i is not None:
+        mine = i.primitive(prim, params, args, result)
+        if mine is not None:
+            return mine
         if type(result) is ndarray:
             trace(result)
-        i.primitive(prim, params, args, result)
     return result
 
 

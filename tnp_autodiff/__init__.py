@@ -1,1 +1,39 @@
-"""Differentiation for tnp arrays: not built yet, so this package is empty."""
+"""Differentiation of ordinary NumPy code, with views, in-place writes, ``out=``, loops and control flow.
+
+>>> import tnp as np
+>>> from tnp_autodiff import GradientTape
+>>> w = np.array([0.5, -1.0])
+>>> with GradientTape() as tape:
+...     tape.watch(w)
+...     y = np.exp(w)
+>>> np.allclose(tape.gradient(np.sum(y), w), np.exp(w))
+True
+"""
+
+from tnp_autodiff import rules as rules
+from tnp_autodiff.custom import custom_gradient, recompute_grad, stop_gradient
+from tnp_autodiff.errors import AliasError, LeavingTapeWarning, NotDifferentiableError
+from tnp_autodiff.forward import ForwardAccumulator
+from tnp_autodiff.functional import grad, hessian, hvp, jacfwd, jacrev, jvp, value_and_grad, vjp
+from tnp_autodiff.tape import GradientTape
+from tnp_autodiff.variable import Variable
+
+__all__ = [
+    "AliasError",
+    "ForwardAccumulator",
+    "GradientTape",
+    "LeavingTapeWarning",
+    "NotDifferentiableError",
+    "Variable",
+    "custom_gradient",
+    "grad",
+    "hessian",
+    "hvp",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "recompute_grad",
+    "stop_gradient",
+    "value_and_grad",
+    "vjp",
+]

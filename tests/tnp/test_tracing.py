@@ -10,7 +10,8 @@ import tnp
 from tests.tnp.core import find_mutating
 from tests.tnp.test_mutation_record import WAYS, names
 from tnp import content, tracing
-from tnp.core.interpreter import OPAQUE, Interpreter, current, interpreting, one_level_down
+from tnp.core import interpreter
+from tnp.core.interpreter import DECLINED, OPAQUE, Interpreter, current, interpreting, one_level_down, quietly
 from tnp.core.native import address
 from tnp.host import unwrap
 
@@ -216,11 +217,68 @@ def test_the_innermost_interpreter_is_told_and_others_when_it_says():
             with one_level_down():
                 tracing.trace(args[0]) * 3
 
-    x = tracing.trace(tnp.ones(3))
+    x, before = tracing.trace(tnp.ones(3)), current()
     with interpreting(Log()) as outer, interpreting(Passing()) as inner:
         x + 1
     assert (inner.names, outer.names) == (["add"], ["multiply"])
-    assert current() is None
+    assert current() is before
+
+
+def test_nobody_is_told_quietly():
+    x = tracing.trace(tnp.ones(3))
+    with interpreting(Log()) as seen, quietly():
+        x += 1
+        tnp.sort(x)
+    assert seen.names == []
+    assert x.tolist() == [2, 2, 2]
+
+
+def test_calls_are_offered_before_they_are_done():
+    class Taking(Log):
+        def call(self, raw, args, kwargs):
+            self.names.append(raw.__name__)
+            return "mine" if raw is numpy.sort else DECLINED
+
+    x = tracing.trace(tnp.array([2.0, 1.0]))
+    with interpreting(Taking()) as seen:
+        assert tnp.sort(x) == "mine"
+        assert tnp.sort(numpy.ones(2)).tolist() == [1, 1]
+        assert tnp.argsort([x, x]).tolist() == [[1, 0], [1, 0]]
+        assert (x @ x) == 5
+        x[[1]] = 4
+    assert seen.names == ["sort", "argsort", "read", "read", "matmul", "read", "read", "__setitem__", "write"]
+
+
+def test_a_result_of_the_interpreters_own():
+    class Replacing(Interpreter):
+        def primitive(self, prim, params, args, result):
+            return prim.name
+
+    x = tracing.trace(tnp.ones(3))
+    with interpreting(Replacing()):
+        assert x + 1 == "add"
+
+
+def test_traced_scalars_do_not_change_in_place():
+    s = tracing.trace_value(tnp.array(3.0))
+    t = s
+    s *= 2
+    s **= 2
+    assert (float(t), float(s)) == (3, 36)
+    assert repr(t) == "np.float64(3.0)"
+
+
+def test_the_base_interpreter_is_told_below_all_others():
+    x, base = tracing.trace(tnp.ones(3)), Log()
+    before = interpreter._base
+    interpreter.install_base(base)
+    try:
+        x + 1
+        with interpreting(Log()):
+            x * 2
+    finally:
+        interpreter.install_base(before)
+    assert base.names == ["add"]
 
 
 def test_what_other_threads_do_is_not_told():

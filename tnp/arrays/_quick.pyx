@@ -226,13 +226,18 @@ cdef object get_flat(PyObject *x, void *closure):
     return f
 
 
+cdef inline object f_getattr(object f, object name):
+    """A flag, the way of the Python sources."""
+    return f.__getattr__(name)
+
+
 cdef object get_flag(PyObject *f, void *closure):
     """A flag that the array's own memory tells."""
     cdef object x = (<flagsobj>f)._array
     cdef PyObject *nd = there(<PyObject *>x, UNREADABLE) if isinstance(x, ndarray) else NULL
     cdef int flag = FLAGS[<object><PyObject *>closure]
     if nd == NULL or (flag == cnp.NPY_ARRAY_WRITEABLE and not tnp_writeable(nd)):
-        return getattr(real(x).flags, (<bytes><PyObject *>closure).decode())
+        return f_getattr(<object>f, (<bytes><PyObject *>closure).decode())
     return tnp_flag(nd, flag) != 0
 
 

@@ -8,6 +8,7 @@ import weakref
 
 import numpy as _np
 
+from tnp import content, tracing
 from tnp.core.cells import SHARED
 from tnp.core.native import address
 from tnp.hot import cell_of, root, writable
@@ -41,12 +42,20 @@ class Lease:
         self.__array_interface__ = export.__array_interface__
 
 
+def _served(x):
+    """The NumPy array of `x`, which foreign code may write to from now on."""
+    if not tracing.is_traced(x):
+        return writable(x)
+    tracing.export(x)
+    return content.release(x)
+
+
 def exported(x, keep=False):
     """A NumPy array on the memory of `x` for foreign code; pending work is done first.
 
     It keeps the memory, and the array itself if `keep`.
     """
-    writable(x)
+    _served(x)
     c = x._cell
     if c is None:
         c = cell_of(x)  # before anything here refers to the memory
@@ -72,6 +81,6 @@ def exported(x, keep=False):
 
 def share(x):
     """Foreign code keeps the address of the memory of `x`: it counts as shared for ever. Returns the NumPy array."""
-    nd = writable(x)
+    nd = _served(x)
     cell_of(x).marked |= SHARED
     return nd

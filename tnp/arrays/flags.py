@@ -6,9 +6,10 @@ import numpy as _np
 
 from tnp.arrays.exports import share
 from tnp.arrays.methods import setflags
-from tnp.arrays.views import base_of
+from tnp.arrays.views import _memory, base_of
 from tnp.host import rewrap, unwrap
-from tnp.hot import real, wrap, writable
+from tnp.hot import ndarray, real, wrap, writable
+from tnp.tracing import is_traced
 
 
 class flagsobj:
@@ -29,16 +30,16 @@ class flagsobj:
     def __getattr__(self, name):
         if name == "owndata":
             return base_of(self._array) is None
-        return getattr(real(self._array).flags, name)
+        return getattr(_memory(self._array).flags, name)
 
     def __setattr__(self, name, value):
         if name == "writeable":
             setflags(self._array, write=value)
         else:
-            setattr(real(self._array).flags, name, value)
+            setattr(_memory(self._array).flags, name, value)
 
     def __getitem__(self, name):
-        return getattr(self, self._names[name]) if name in self._names else real(self._array).flags[name]
+        return getattr(self, self._names[name]) if name in self._names else _memory(self._array).flags[name]
 
     def __setitem__(self, name, value):
         if name in ("W", "WRITEABLE"):
@@ -50,7 +51,7 @@ class flagsobj:
         return isinstance(other, flagsobj) and repr(self) == repr(other)
 
     def __repr__(self):
-        text = repr(real(self._array).flags)
+        text = repr(_memory(self._array).flags)
         return text.replace("OWNDATA : False", f"OWNDATA : {self.owndata}").replace(
             "OWNDATA : True", f"OWNDATA : {self.owndata}"
         )
@@ -64,7 +65,7 @@ class flatiter:
     def __init__(self, array):
         self.base = array
         self._iterator = None  # NumPy's, from the first step on
-        if real(array).dtype.kind == "V":  # its elements are windows on the memory
+        if array.dtype.kind == "V":  # its elements are windows on the memory
             share(array)
 
     @property
@@ -76,7 +77,7 @@ class flatiter:
         return _started(self).index
 
     def copy(self, /):
-        return wrap(real(self.base).flatten())
+        return self.base.flatten() if is_traced(self.base) else wrap(real(self.base).flatten())
 
     def __iter__(self):
         return self
@@ -85,12 +86,24 @@ class flatiter:
         return next(_started(self))
 
     def __len__(self):
-        return real(self.base).size
+        return self.base.size
 
     def __getitem__(self, key):
+        if is_traced(self.base):
+            r = self.base.reshape(-1)[key]
+            return r.copy() if isinstance(r, ndarray) and r._cell is self.base._cell else r
         return rewrap(real(self.base).flat[unwrap(key, [])], ())
 
     def __setitem__(self, key, value):
+        if is_traced(self.base) or is_traced(value):
+            base = self.base
+            at = _np.arange(base.size)[unwrap(key, [])]
+            if _np.ndim(value):  # its elements in turn, as often as it takes
+                n = max(_np.size(value), 1)
+                value = wrap(_np.asarray(value)) if not isinstance(value, ndarray) else value
+                value = value.reshape(-1)[_np.arange(at.size) % n].reshape(at.shape)
+            base[_np.unravel_index(at, base.shape)] = value
+            return
         writable(self.base).flat[unwrap(key, [])] = unwrap(value, [])
 
     def __delitem__(self, key):

@@ -2,9 +2,9 @@
 
 import numpy as _np
 
-from tnp import content, tracing, writes
+from tnp import content, host, tracing, writes
 from tnp.arrays.exports import share
-from tnp.content import release
+from tnp.core.interpreter import DECLINED, quietly
 from tnp.host import restore, rewrap, unwrap
 from tnp.hot import _as_view, cell_of, ndarray, real, root, wrap, writable
 from tnp.ops import indexing
@@ -22,7 +22,15 @@ def getitem(x, key):
     seen = []
     if tracing.is_traced(x) and type(x) is ndarray and basic(key):
         nd = content.settle(x)  # a view looks at no value
+        r = nd[key]
+        if type(r) is not _NDARRAY:
+            r = host.intercepted(_NDARRAY.__getitem__, (x, key), {})
+            if r is not DECLINED:
+                return r
     else:
+        r = host.intercepted(_NDARRAY.__getitem__, (x, key), {})
+        if r is not DECLINED:
+            return r
         real(x)
         hot_cell(x)
         nd = unwrap(x, seen)
@@ -54,9 +62,17 @@ def hot_cell(x):
 
 
 def setitem(x, key, value):
-    told = tracing.is_traced(x) or tracing.is_traced(value)
-    if told:
+    if host.intercept is not None and host.intercept(_NDARRAY.__setitem__, (x, key, value), {}) is not DECLINED:
+        return
+    if tracing.is_traced(x) or tracing.is_traced(value):
         tracing.write(x, key, value)
+        with quietly():
+            _store(x, key, value)
+    else:
+        _store(x, key, value)
+
+
+def _store(x, key, value):
     if type(value) is ndarray:
         if (key is Ellipsis or (type(key) is slice and key == _ALL)) and writes.assign(x, value) is not None:
             return
@@ -66,7 +82,7 @@ def setitem(x, key, value):
         return
     seen = []
     key = unwrap(key, seen)
-    nd = release(x) if told and type(x) is ndarray else writable(x)
+    nd = writable(x)
     if nd.dtype.kind != "O":
         nd[key] = unwrap(value, seen)
     elif _one_element(nd, key):

@@ -8,9 +8,11 @@ import numpy as _np
 from tnp.arrays.exports import exported, share
 from tnp.arrays.methods import method_call
 from tnp.arrays.views import as_class
+from tnp.core.interpreter import DECLINED, current, quietly
 from tnp.core.native import address
-from tnp.host import HostFunction, call, function_of, rewrap, unwrap
+from tnp.host import HostFunction, call, function_of, intercepted, rewrap, ufunc_of, unwrap
 from tnp.hot import ndarray, real, ufunc, wrap, writable
+from tnp.tracing import is_traced
 
 _NDARRAY = _np.ndarray
 _ctypes = type(_np.zeros(1).ctypes)
@@ -39,6 +41,11 @@ def __array_ufunc__(self, raw, method, *inputs, **kwargs):
             return NotImplemented
     if type(raw) is ufunc:
         raw = raw._raw
+    if method == "__call__" and any([is_traced(x) for x in inputs]) and current() is not None:
+        return ufunc_of(raw)(*inputs, **kwargs)
+    r = intercepted(getattr(raw, method), inputs, kwargs)
+    if r is not DECLINED:
+        return r
     seen = []
     args = [unwrap(x, seen) for x in inputs]
     if "out" in kwargs:
@@ -117,10 +124,14 @@ def __setstate__(self, state):
 
 
 def __copy__(self):
+    if is_traced(self):
+        return self.copy()
     return method_call(_NDARRAY.__copy__, self, (), {})
 
 
 def __deepcopy__(self, memo):
+    if is_traced(self) and not self.dtype.hasobject:
+        return self.copy()
     nd = real(self)
     if nd.dtype.hasobject:
         fresh = nd.copy(order="K")
@@ -157,7 +168,8 @@ def __sizeof__(self):
 
 
 def __format__(self, spec):
-    return real(self).__format__(spec)
+    with quietly():  # printed, a value does not leave the program's reckoning
+        return real(self).__format__(spec)
 
 
 def __array_export__(self):

@@ -6,12 +6,13 @@ import weakref
 
 import numpy as _np
 
-from tnp import content, hot
+from tnp import content, host, hot
 from tnp.arrays.exports import share
 from tnp.arrays.indexing import hot_cell
 from tnp.arrays.views import as_class, base_of, keep_owner
 from tnp.core.cells import TRACED
 from tnp.core.config import config
+from tnp.core.interpreter import DECLINED, current, quietly
 from tnp.host import rewrap, unwrap, watchers
 from tnp.hot import cell_of, ndarray, real, writable
 from tnp.ops import (
@@ -71,6 +72,10 @@ def moved(x, raw, args, kwargs):
         r = hot.quick_view(x, raw, tuple(args))
         if r is not None:
             return r
+    if host.intercept is not None:
+        r = host.intercept(raw, (x, *args), kwargs)
+        if r is not DECLINED:
+            return r
     if x._nd is None and type(x) is ndarray:
         r = movement.moved(x, raw, args, kwargs)
         if r is not None:
@@ -102,6 +107,10 @@ def reading(name):
         quickly = function.native
 
         def method(self, *args, **kwargs):
+            if host.intercept is not None:
+                r = host.intercept(raw, (self, *args), kwargs)
+                if r is not DECLINED:
+                    return r
             if (
                 self._nd is None
                 or not is_small(self._nd)
@@ -124,6 +133,10 @@ def reading(name):
     else:
 
         def method(self, *args, **kwargs):
+            if host.intercept is not None:
+                r = host.intercept(raw, (self, *args), kwargs)
+                if r is not DECLINED:
+                    return r
             return through(raw, self, args, kwargs)
 
     return named(method, name, raw)
@@ -133,6 +146,9 @@ def writing(name):
     raw = getattr(_NDARRAY, name)
 
     def method(self, *args, **kwargs):
+        r = host.intercepted(raw, (self, *args), kwargs)
+        if r is not DECLINED:
+            return r
         writable(self)
         return method_call(raw, self, args, kwargs)
 
@@ -181,6 +197,9 @@ WRITING = ["byteswap", "fill", "partition", "put", "setfield", "sort"]
 
 def astype(self, *args, **kwargs):
     """`numpy.ndarray.astype`."""
+    r = host.intercepted(_NDARRAY.astype, (self, *args), kwargs)
+    if r is not DECLINED:
+        return r
     if (self._nd is None or not is_small(self._nd) or is_traced(self)) and len(args) == 1 and not kwargs:
         r = selection.astype(self, args[0])
         if r is not None:
@@ -194,6 +213,9 @@ def view(self, *args, **kwargs):
         r = hot.quick_view(self, _NDARRAY.view, ())
         if r is not None:
             return r
+    if is_traced(self) and current() is not None:  # a view looks at no value
+        with quietly():
+            return view(self, *args, **kwargs)
     cls = kwargs.pop("type", None)
     args = list(args)
     if args and isinstance(args[0], type) and issubclass(args[0], (ndarray, _NDARRAY)):

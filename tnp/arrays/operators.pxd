@@ -8,6 +8,7 @@ cdef class Operator:
     cdef readonly object reflected
     cdef readonly object inplace
     cdef readonly object prim
+    cdef readonly object ufunc
     cdef readonly bint commutes
     cdef readonly bint elided
 

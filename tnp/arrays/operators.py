@@ -4,12 +4,14 @@ import operator
 
 import numpy as _np
 
-from tnp import bind, content, writes
+from tnp import bind, content, host, writes
 from tnp.arrays import temporaries
 from tnp.core import native
 from tnp.core.elementwise import PRIMITIVES
+from tnp.core.interpreter import DECLINED
 from tnp.host import call, rewrap, run, unwrap
 from tnp.hot import ndarray, writable
+from tnp.tracing import is_value
 
 _NDARRAY = _np.ndarray
 
@@ -41,7 +43,8 @@ class Operator:
         self.inplace = getattr(_NDARRAY, f"__i{name}__", None)
         self.commutes = name in temporaries.COMMUTATIVE
         self.elided = name in temporaries.ELIDED
-        self.prim = PRIMITIVES.get(UFUNCS.get(name))
+        self.ufunc = UFUNCS.get(name, _np.matmul)
+        self.prim = PRIMITIVES.get(self.ufunc)
 
 
 def binary(op, a, b):
@@ -49,6 +52,10 @@ def binary(op, a, b):
     kept = temporaries.over(op, a, b, native.references(a), native.references(b))
     if kept is not None:
         return inplace(op, kept, b if kept is a else a)
+    if host.intercept is not None:
+        r = host.intercept(op.ufunc, (a, b), {})
+        if r is not DECLINED:
+            return r
     if op.prim is not None:
         r = bind.elementwise(op.prim, (a, b))
         if r is not None:
@@ -61,6 +68,10 @@ def reflected(op, a, b):
     """``b op a`` where `a` is a tnp array, and `b` did not know what to do."""
     if temporaries.over_reflected(op, a, b, native.references(a)):
         return inplace(op, a, b)
+    if host.intercept is not None:
+        r = host.intercept(op.ufunc, (b, a), {})
+        if r is not DECLINED:
+            return r
     if op.prim is not None:
         r = bind.elementwise(op.prim, (b, a))
         if r is not None:
@@ -71,6 +82,12 @@ def reflected(op, a, b):
 
 def inplace(op, a, b):
     """``a op= b``."""
+    if host.intercept is not None:
+        if is_value(a):
+            return power(a, b) if op.name == "pow" else binary(op, a, b)
+        r = host.intercept(op.inplace, (a, b), {})
+        if r is not DECLINED:
+            return r
     short = shortcut(a, b) if op.name == "pow" and type(a) is ndarray else None
     if op.prim is not None:
         r = writes.inplace(op.prim, a, b) if short is None else writes.into(short, (a,), a)
@@ -143,6 +160,10 @@ PAIRS = (_np.divmod, _np.frexp, _np.modf)  # two results: NumPy's loop on the me
 
 def call_ufunc(raw, args, kwargs):
     """A ufunc call that is not small, or has keywords."""
+    if host.intercept is not None:
+        r = host.intercept(raw, args, kwargs)
+        if r is not DECLINED:
+            return r
     prim = PRIMITIVES.get(raw)
     if prim is not None and len(args) == raw.nin:
         if not kwargs:
@@ -185,10 +206,16 @@ hot_operators = {name: Operator(name) for name in OPERATORS}
 
 
 def divmod_(x, other):
+    r = host.intercepted(_np.divmod, (x, other), {})
+    if r is not DECLINED:
+        return r
     seen = []
     return rewrap(_NDARRAY.__divmod__(unwrap(x, seen), unwrap(other, seen)), seen)
 
 
 def rdivmod(x, other):
+    r = host.intercepted(_np.divmod, (other, x), {})
+    if r is not DECLINED:
+        return r
     seen = []
     return rewrap(_NDARRAY.__rdivmod__(unwrap(x, seen), unwrap(other, seen)), seen)

@@ -2,9 +2,10 @@
 
 import numpy as _np
 
-from tnp import content, tracing
+from tnp import content, host, tracing
 from tnp.arrays.methods import named
 from tnp.core import native
+from tnp.core.interpreter import DECLINED
 from tnp.host import run, ufunc_of
 from tnp.hot import ndarray, ufunc, writable
 from tnp.ops import ufunc_methods
@@ -33,6 +34,10 @@ def _ufunc_method(name):
     native_method = ufunc_methods.METHODS.get(name)
 
     def method(self, *args, **kwargs):
+        if host.intercept is not None:
+            r = host.intercept(getattr(self._raw, name), args, kwargs)
+            if r is not DECLINED:
+                return r
         if native_method is not None:
             try:
                 r = native_method(self._raw, *args, **kwargs)
@@ -46,6 +51,8 @@ def _ufunc_method(name):
 
 
 def _ufunc_at(self, a, /, *args):
+    if host.intercept is not None and host.intercept(self._raw.at, (a, *args), {}) is not DECLINED:
+        return None
     if self._raw is _np.add and len(args) == 2 and (tracing.is_traced(a) or tracing.is_traced(args[1])):
         tracing.write_add(a, *args)
         content.release(a)

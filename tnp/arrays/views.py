@@ -5,9 +5,11 @@ import numpy as _np
 from tnp import content
 from tnp.arrays import subclasses
 from tnp.arrays.indexing import hot_cell
+from tnp.core.interpreter import quietly
 from tnp.host import rewrap, unwrap
 from tnp.hot import OWNER, new, owner_of, quick_view, real, writable
 from tnp.ops.views import pending_view
+from tnp.tracing import is_traced
 
 _NDARRAY = _np.ndarray
 
@@ -51,6 +53,11 @@ def keep_owner(x):
 
 def set_part(name):
     def setter(self, value):
+        if is_traced(self) or is_traced(value):
+            part = getattr(self, name)
+            if part.base is not None or part is self:  # else it is NumPy's to refuse
+                part[...] = value
+                return
         seen = []
         setattr(writable(self), name, unwrap(value, seen))
 
@@ -70,14 +77,23 @@ def view_attribute(name):
                 return r
         hot_cell(self)
         seen = []
+        if is_traced(self):  # a view looks at no value
+            with quietly():
+                return rewrap(raw(unwrap(self, seen)), seen)
         return rewrap(raw(unwrap(self, seen)), seen)
 
     return getter
 
 
+def _memory(x):
+    """The NumPy array of `x`, for who looks at no value."""
+    with quietly():
+        return real(x)
+
+
 def set_shape(x, value):
     """``x.shape = value``: the array object itself changes."""
-    nd = real(x)
+    nd = _memory(x)
     hot_cell(x)
     keep_owner(x)
     r = nd.view()
@@ -86,7 +102,7 @@ def set_shape(x, value):
 
 
 def set_dtype(x, value):
-    nd = real(x)
+    nd = _memory(x)
     hot_cell(x)
     keep_owner(x)
     r = nd.view()
@@ -95,7 +111,7 @@ def set_dtype(x, value):
 
 
 def set_strides(x, value):
-    nd = real(x)
+    nd = _memory(x)
     hot_cell(x)
     r = nd.view()
     r.strides = value

@@ -14,6 +14,7 @@ cdef class Cell:
     cdef public Storage storage
     cdef public int marked
     cdef public object starts
+    cdef public object record
     cdef object __weakref__
 
 cdef class Node:

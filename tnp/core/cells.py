@@ -20,6 +20,7 @@ PENDING = 1  # the content is not computed yet
 READERS = 2  # something pending still has to see the present content
 MOVED = 4  # the content lives in other memory than some array's view remembers
 TRACED = 8  # a transformation holds the content
+IMMUTABLE = 32  # a traced scalar: in-place operators make a new one (always with TRACED)
 SHARED = 16  # a raw address was handed out: foreign code may read and write at any time
 UNREADABLE = PENDING | MOVED | TRACED
 
@@ -34,14 +35,17 @@ class Cell:
     starts : dict or None
         For memory that the content has left (MOVED), by identity of the root array: a weak reference to that, the
         address at which the content began, and the identity of the array of the whole.
+    record : object
+        What an interpreter knows of the content (TRACED).
     """
 
-    __slots__ = ("__weakref__", "marked", "starts", "storage")
+    __slots__ = ("__weakref__", "marked", "record", "starts", "storage")
 
     def __init__(self, storage: Storage, marked: int) -> None:
         self.storage = storage
         self.marked = marked
         self.starts: dict[int, tuple[ref[Any], int, int]] | None = None
+        self.record: Any = None
         storage.live = True
 
     def __del__(self) -> None:

@@ -2,10 +2,11 @@
 
 A transformation enters an `Interpreter` (``with interpreting(i):``) and traces arrays (`tnp.tracing.trace`): their
 cells carry the mark TRACED, which sends every operation past the quick paths. From then on the interpreter is told of
-three events: a primitive read arrays and made a fresh one; a place was written; something was added to a place. Arrays
-that nobody traces cost nothing.
+three events: a primitive read arrays and made a fresh one; a place was written; something was added to a place. It may
+take over calls of NumPy's functions that are no primitives. Arrays that nobody traces cost nothing.
 
-The stack is of the context (`contextvars`): what other threads do is not told.
+The stack is of the context (`contextvars`): what other threads do is not told. Below it lies one interpreter for all
+(`install_base`): differentiation, which hangs what it knows on the arrays and so needs no block.
 """
 
 import contextlib
@@ -17,8 +18,15 @@ from typing import Any
 class Interpreter:
     """Base class of interpreters. Every event does nothing until it is overridden."""
 
-    def primitive(self, prim: Any, params: tuple[tuple[str, Any], ...], args: tuple[Any, ...], result: Any) -> None:
-        """Learn that ``result`` is ``prim`` of ``args`` (arrays and scalars); the result is traced too."""
+    def primitive(self, prim: Any, params: tuple[tuple[str, Any], ...], args: tuple[Any, ...], result: Any) -> Any:
+        """Learn that ``result`` is ``prim`` of ``args`` (arrays and scalars); the result is traced too.
+
+        What is returned, if not None, is the result that the program gets, traced or not.
+        """
+
+    def call(self, raw: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Take over a call of ``raw`` (NumPy's function, method or ufunc) on traced arrays, or return DECLINED."""
+        return DECLINED
 
     def read(self, array: Any) -> None:
         """Learn that something that is no primitive (a host function, an export) reads all of ``array``."""
@@ -30,23 +38,38 @@ class Interpreter:
         reads by the same call, and further writes of this kind, may be told before.
         """
 
+    def export(self, array: Any) -> None:
+        """Learn that foreign code gets the memory of ``array``, to read and to write."""
+        self.write(array, Ellipsis, OPAQUE)
+
     def write_add(self, array: Any, key: Any, value: Any) -> None:
         """Learn that ``numpy.add.at(array, key, value)`` is about to happen."""
 
 
-class _Opaque:
+class _Named:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
     def __repr__(self) -> str:
-        return "OPAQUE"
+        return self._name
 
 
-OPAQUE = _Opaque()
-_stack: ContextVar[tuple[Interpreter, ...]] = ContextVar("tnp_interpreters", default=())
+OPAQUE = _Named("OPAQUE")
+DECLINED = _Named("DECLINED")
+_stack: ContextVar[tuple[Interpreter | None, ...]] = ContextVar("tnp_interpreters", default=())
+_base: Interpreter | None = None
+
+
+def install_base(interpreter: Interpreter) -> None:
+    """Have ``interpreter`` told wherever no other is on the stack."""
+    global _base
+    _base = interpreter
 
 
 def current() -> Interpreter | None:
     """The innermost interpreter of this context, or None."""
     stack = _stack.get()
-    return stack[-1] if stack else None
+    return stack[-1] if stack else _base
 
 
 @contextlib.contextmanager
@@ -67,3 +90,15 @@ def one_level_down() -> Iterator[None]:
         yield
     finally:
         _stack.reset(token)
+
+
+class quietly:
+    """In this block nobody is told anything: ``with quietly():``."""
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        self._token = _stack.set((None,))
+
+    def __exit__(self, *error: object) -> None:
+        _stack.reset(self._token)

@@ -2,7 +2,7 @@
 
 import numpy as _np
 
-from tnp import bind, writes
+from tnp import bind, tracing, writes
 from tnp.core.dtypes import is_number
 from tnp.core.elementwise import PRIMITIVES
 from tnp.host import DONE, native, run
@@ -92,7 +92,11 @@ def _writing(name):
 def _copyto(dst, src, casting="same_kind", where=True):
     if type(dst) is ndarray and casting == "same_kind":
         if where is True:
-            if writes.assign(dst, src) is not None:
+            if tracing.is_traced(dst) or tracing.is_traced(src):
+                if type(src) is ndarray and look(src).dtype == look(dst).dtype:
+                    dst[...] = src
+                    return DONE
+            elif writes.assign(dst, src) is not None:
                 return DONE
         elif type(where) is ndarray and type(src) is not ndarray and set_mask(dst, where, src) is not None:
             return DONE

@@ -1,0 +1,376 @@
+"""Functions of functions: `grad` and kin, with JAX's signatures.
+
+The function gets, in place of each argument that it is differentiated by, an array that has its values and is its
+window: writes reach the caller's array when the function returns. The caller's own name of that array stays a
+constant. Where both names are used and one is written, the answer would depend on the order: `AliasError`.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+import tnp
+from tnp.core.interpreter import quietly
+from tnp.hot import ndarray
+from tnp_autodiff import reverse
+from tnp_autodiff.errors import NotDifferentiableError, explain
+from tnp_autodiff.events import watch
+from tnp_autodiff.forward import ForwardAccumulator
+from tnp_autodiff.places import geometry
+from tnp_autodiff.recorder import is_tracked, paused, read_stand_ins
+from tnp_autodiff.tracks import Recording, Track, Window, make_track
+from tnp_autodiff.tree import flatten, map_leaves
+
+
+class _Arguments:
+    """Arguments as the function gets them.
+
+    Attributes
+    ----------
+    args : list
+    sources : list of ndarray
+        The leaves that it is differentiated by.
+    builds : list of callable
+        For each such argument the structure of its leaves.
+    """
+
+    def __init__(self, args: tuple[Any, ...], nums: tuple[int, ...]) -> None:
+        self.args, self.sources, self.builds = list(args), [], []
+        self._windows: list[tuple[Any, ndarray, Window]] = []
+        self.counts: list[int] = []
+        for i in nums:
+            leaves, build = flatten(args[i])
+            inner = [self._window(x) for x in leaves]
+            self.sources += inner
+            self.builds.append(build)
+            self.counts.append(len(inner))
+            self.args[i] = build(inner)
+
+    def _window(self, x: Any) -> ndarray:
+        x = read_stand_ins(x)
+        y = tnp.array(x)
+        if y.dtype.kind not in "fc":
+            raise NotDifferentiableError(
+                explain(f"grad: an argument of {y.dtype}", str(y.dtype), "floating or complex", "x.astype(float)")
+            )
+        own = make_track(y)
+        origin = make_track(x) if isinstance(x, ndarray) else Track(own.key)
+        place = geometry(x if isinstance(x, ndarray) else y)[0]
+        own.window = Window(place, origin)
+        origin.windows.append(own.window)
+        self._windows.append((x, y, own.window))
+        return y
+
+    def watch(self, recording: Recording) -> None:
+        """Make the arguments sources of `recording`."""
+        for y in self.sources:
+            watch(y, recording)
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """The windows are open in the block; then what was written reaches the caller."""
+        try:
+            yield
+        finally:
+            for _, y, window in self._windows:
+                window.origin.windows.remove(window)
+                make_track(y).window = None
+        for x, y, window in self._windows:
+            if window.written and isinstance(x, ndarray):
+                x[...] = y
+            elif window.written and isinstance(x, np.ndarray):
+                with quietly():
+                    x[...] = tnp.to_numpy(y)
+
+    def structured(self, found: list[Any]) -> list[Any]:
+        """For each argument the structure of what belongs to its leaves."""
+        result = []
+        for build, count in zip(self.builds, self.counts, strict=True):
+            result.append(build(found[:count]))
+            found = found[count:]
+        return result
+
+
+def _nums(argnums: Any) -> tuple[int, ...]:
+    return (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+
+def _own(g: Any, x: Any) -> Any:
+    """A gradient as the program gets it; zeros for what is not connected."""
+    if g is None:
+        return tnp.zeros(x.shape, x.dtype)[()]
+    g = tnp.asarray(g)
+    return g[()] if g.ndim == 0 and not is_tracked(g) else g.copy()
+
+
+def _result(y: Any) -> Any:
+    """A result that nobody else tracks is a plain one."""
+    plain = isinstance(y, ndarray) and y.ndim == 0 and not is_tracked(y)
+    return y[()] if plain else y
+
+
+def value_and_grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """The function that gives the value of `f` and its gradient.
+
+    Parameters
+    ----------
+    f : callable
+        Gives one real number; with `has_aux` a pair of that and anything.
+    argnums : int or sequence of int
+        Arguments to differentiate by: arrays, numbers, or structures of them.
+    has_aux : bool
+
+    Returns
+    -------
+    callable
+        Of the arguments of `f`: ``(value, gradient)``, or ``((value, aux), gradient)``. For a complex argument the
+        gradient is df/dx + i df/dy.
+
+    Raises
+    ------
+    TypeError
+        `f` gives no single real number.
+    NotDifferentiableError
+        An argument is of integers.
+    AliasError
+        An argument is reached by another name, and one is written.
+
+    >>> import tnp as np
+    >>> from tnp_autodiff import value_and_grad
+    >>> value_and_grad(lambda x: (x * x).sum())(np.array([1.0, 2.0]))
+    (np.float64(5.0), array([2., 4.]))
+    """
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        recording, arguments = Recording(), _Arguments(args, _nums(argnums))
+        arguments.watch(recording)
+        try:
+            with arguments.open():
+                y = f(*arguments.args, **kwargs)
+            aux = None
+            if has_aux:
+                y, aux = y
+            if np.shape(y) != () or tnp.asarray(y).dtype.kind == "c":
+                raise TypeError(
+                    explain(
+                        "grad: the function gives no single real number",
+                        f"shape {np.shape(y)}, {tnp.asarray(y).dtype}",
+                        "shape (), floating",
+                        "y.sum(), y.real, jacrev or vjp",
+                    )
+                )
+            with paused(recording):
+                seeds = [(y, tnp.ones((), y.dtype))] if isinstance(y, ndarray) else []
+                found = reverse.gradient(recording, seeds, arguments.sources, False)
+        finally:
+            recording.alive = False
+        gs = arguments.structured([_own(g, x) for g, x in zip(found, arguments.sources, strict=True)])
+        g = gs[0] if isinstance(argnums, int) else tuple(gs)
+        y = _result(y)
+        return ((y, aux) if has_aux else y), g
+
+    return called
+
+
+def grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """The function that gives the gradient of `f`: see `value_and_grad`; with `has_aux` a pair with the rest.
+
+    >>> import tnp as np
+    >>> from tnp_autodiff import grad
+    >>> grad(grad(np.sin))(np.pi / 2)
+    np.float64(-1.0)
+    """
+    both = value_and_grad(f, argnums, has_aux)
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        y, g = both(*args, **kwargs)
+        return (g, y[1]) if has_aux else g
+
+    return called
+
+
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The value of `f`, and the function that pulls cotangents of it back.
+
+    Parameters
+    ----------
+    f : callable
+        Gives an array or a structure of arrays; with `has_aux` a pair of that and anything.
+    *primals
+        Arguments of `f`.
+
+    Returns
+    -------
+    value, pull[, aux]
+        ``pull(cotangents)`` gives a tuple with what belongs to each argument; it may be called again.
+
+    >>> import tnp as np
+    >>> from tnp_autodiff import vjp
+    >>> y, pull = vjp(np.multiply, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    >>> pull(np.array([1.0, 10.0]))
+    (array([ 3., 40.]), array([ 1., 20.]))
+    """
+    recording, arguments = Recording(), _Arguments(primals, tuple(range(len(primals))))
+    arguments.watch(recording)
+    with arguments.open():
+        y = f(*arguments.args)
+    aux = None
+    if has_aux:
+        y, aux = y
+
+    def pull(cotangents: Any) -> Any:
+        seeds = []
+        for leaf, g in zip(flatten(y)[0], flatten(cotangents)[0], strict=True):
+            if tnp.shape(g) != tnp.shape(leaf):
+                raise ValueError(
+                    explain("vjp: a cotangent", f"shape {tnp.shape(g)}", f"shape {tnp.shape(leaf)}", "one a value")
+                )
+            seeds.append((leaf, tnp.asarray(g)))
+        with paused(recording):
+            found = reverse.gradient(recording, seeds, arguments.sources, True)
+        gs = [_own(g, x) for g, x in zip(found, arguments.sources, strict=True)]
+        return tuple(arguments.structured(gs))
+
+    with paused(recording):
+        value = map_leaves(lambda leaf: leaf.copy() if isinstance(leaf, ndarray) else leaf, y)
+    value = map_leaves(_result, value)
+    return (value, pull, aux) if has_aux else (value, pull)
+
+
+def jvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
+    """The value of `f`, and the tangent of it.
+
+    Parameters
+    ----------
+    f : callable
+    primals, tangents : tuple
+        Arguments of `f`, and their tangents.
+
+    Returns
+    -------
+    value, tangent[, aux]
+
+    >>> import tnp as np
+    >>> from tnp_autodiff import jvp
+    >>> jvp(np.square, (np.array([1.0, 2.0]),), (np.array([1.0, 1.0]),))
+    (array([1., 4.]), array([2., 4.]))
+    """
+    arguments = _Arguments(tuple(primals), tuple(range(len(primals))))
+    leaves = flatten(list(tangents))[0]
+    with ForwardAccumulator(arguments.sources, [tnp.asarray(t) for t in leaves]) as accumulator, arguments.open():
+        y = f(*arguments.args)
+    aux = None
+    if has_aux:
+        y, aux = y
+    t = accumulator.jvp(y, unconnected_gradients="zero")
+    accumulator._pushing.alive = False
+    y = map_leaves(_result, y)
+    return (y, t, aux) if has_aux else (y, t)
+
+
+def _stacked(rows: list[Any], shape: tuple[int, ...], axis: int) -> Any:
+    """Arrays, one for each element of an array of `shape`, as one array."""
+    rows = [tnp.asarray(r) for r in rows]
+    rest = rows[0].shape
+    joined = tnp.stack(rows) if axis == 0 else tnp.stack(rows, axis=-1)
+    return joined.reshape((*shape, *rest) if axis == 0 else (*rest, *shape))
+
+
+def _basis(x: Any) -> Iterator[Any]:
+    """Unit arrays of the shape of `x`."""
+    for i in range(x.size):
+        unit = tnp.zeros(x.size, x.dtype)
+        unit[i] = 1.0
+        yield unit.reshape(x.shape)
+
+
+def jacrev(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+    """The function that gives the Jacobian of `f`, by one backward pass for each element of its value.
+
+    Parameters
+    ----------
+    f : callable
+        Gives an array.
+    argnums : int or sequence of int
+
+    Returns
+    -------
+    callable
+        Of the arguments of `f`; its result has the shape of the value and then that of the argument.
+
+    >>> import tnp as np
+    >>> from tnp_autodiff import jacrev
+    >>> jacrev(np.cumsum)(np.zeros(2))
+    array([[1., 0.],
+           [1., 1.]])
+    """
+
+    def called(*args: Any) -> Any:
+        nums = _nums(argnums)
+
+        def of(*chosen: Any) -> Any:
+            full = list(args)
+            for i, x in zip(nums, chosen, strict=True):
+                full[i] = x
+            return f(*full)
+
+        y, pull = vjp(of, *[args[i] for i in nums])
+        y = tnp.asarray(y)
+        pulled = [pull(unit) for unit in _basis(y)]
+        found = tuple(
+            map_leaves(lambda *rows: _stacked(list(rows), y.shape, 0), *[p[k] for p in pulled])
+            for k in range(len(nums))
+        )
+        return found[0] if isinstance(argnums, int) else found
+
+    return called
+
+
+def jacfwd(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+    """The function that gives the Jacobian of `f`, by one forward pass for each element of the argument.
+
+    Parameters and result are those of `jacrev`; one argument, an array.
+
+    >>> import tnp as np
+    >>> from tnp_autodiff import jacfwd
+    >>> jacfwd(lambda x: np.stack([x[0] * x[1], x[1]]))(np.array([2.0, 3.0]))
+    array([[3., 2.],
+           [0., 1.]])
+    """
+
+    def called(*args: Any) -> Any:
+        x = tnp.asarray(args[argnums])
+
+        def of(chosen: Any) -> Any:
+            return f(*args[:argnums], chosen, *args[argnums + 1 :])
+
+        return _stacked([jvp(of, (x,), (unit,))[1] for unit in _basis(x)], x.shape, -1)
+
+    return called
+
+
+def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+    """The function that gives the second derivatives of `f`, which gives one number.
+
+    >>> import tnp as np
+    >>> from tnp_autodiff import hessian
+    >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([2.0, 3.0]))
+    array([[6., 4.],
+           [4., 0.]])
+    """
+    return jacrev(grad(f, argnums), argnums)
+
+
+def hvp(f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+    """The Hessian of `f`, which gives one number, times a vector; without making the Hessian.
+
+    >>> import tnp as np
+    >>> from tnp_autodiff import hvp
+    >>> hvp(lambda x: (x**3).sum(), (np.array([1.0, 2.0]),), (np.array([1.0, 1.0]),))
+    array([ 6., 12.])
+    """
+    nums = tuple(range(len(primals)))
+    found = jvp(grad(f, nums), primals, tangents)[1]
+    return found[0] if len(nums) == 1 else found

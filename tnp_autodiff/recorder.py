@@ -1,0 +1,435 @@
+"""The interpreter that differentiates: it records what is done to tracked arrays, and pushes tangents along.
+
+It lies below all others and belongs to no block: whatever an array depends on hangs on its cell, for as long as a tape
+or an accumulator that wants to know is alive.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+import tnp
+from tnp import content, host, hot, tracing
+from tnp.arrays.indexing import basic
+from tnp.core import native
+from tnp.core.interpreter import DECLINED, OPAQUE, Interpreter, install_base, quietly
+from tnp.hot import ndarray
+from tnp_autodiff.errors import AliasError, NotDifferentiableError, explain, warn_leaving
+from tnp_autodiff.events import Aval, Op, Source, Valueless, Write
+from tnp_autodiff.places import Key, Scattered, Strided, geometry, is_same_kind, positions
+from tnp_autodiff.saved import Saved
+from tnp_autodiff.tracks import Recording, Ref, Track, clock, make_track, track_of
+
+CALLS: dict[Any, Any] = {}  # NumPy's function, method or ufunc -> handler(raw, args, kwargs)
+PRIMITIVES: dict[Any, Any] = {}  # elementwise primitive -> rule; None: its derivative is zero
+READS: dict[type, Any] = {}  # class that stands for an array -> function that gives the array
+
+
+collectors: list[tuple[int, dict[int, ndarray]]] = []  # from when on, and tracked arrays from before that were read
+
+
+def public(raw: Any) -> Any:
+    """What a program under tnp calls that calls `raw` under NumPy."""
+    if isinstance(raw, np.ufunc):
+        return host.ufunc_of(raw)
+    owner = getattr(raw, "__self__", None)
+    if isinstance(owner, np.ufunc):
+        return getattr(host.ufunc_of(owner), raw.__name__)
+    if getattr(raw, "__objclass__", None) is np.ndarray:
+        return getattr(ndarray, raw.__name__)
+    return host.function_of(raw)
+
+
+def run(raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """The call as if nothing were tracked."""
+    with quietly():
+        return public(raw)(*args, **kwargs)
+
+
+def _union(a: tuple[Recording, ...], b: tuple[Recording, ...]) -> tuple[Recording, ...]:
+    """Those of `b` that record now, and `a`."""
+    more = [r for r in b if r.alive and not r.paused and r not in a]
+    return (*a, *more) if more else a
+
+
+def is_float(dtype: np.dtype[Any]) -> bool:
+    """Are derivatives by such numbers defined?"""
+    return dtype.kind in "fc"
+
+
+def is_tracked(x: Any) -> bool:
+    """Would what is computed from `x` be recorded?"""
+    track = track_of(x)
+    if track is None or not is_float(content.dtype_of(x)):
+        return False
+    recorded = track.head is not None and any(r.alive and not r.paused for r in track.head.tapes)
+    return recorded or any(a.alive and not a.busy for a in track.tangents)
+
+
+class Unknown(Valueless):
+    """The rule of a function that has none: it says so when a gradient is asked."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def _refuse(self) -> None:
+        raise NotDifferentiableError(
+            explain(
+                f"gradient: {self.name} has no derivative rule",
+                f"a result that depends on the source through {self.name}",
+                "functions that docs/autodiff.md lists",
+                "tnp_autodiff.custom_gradient gives it a rule, stop_gradient makes it a constant",
+            )
+        )
+
+    def vjp(self, *args: Any) -> Any:
+        self._refuse()
+
+    def jvp(self, *args: Any) -> Any:
+        self._refuse()
+
+
+# ------------------------------------------------------------------------------------------------ recording
+def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], places: Any = None) -> Any:
+    """The program's result of an operation that has made the fresh arrays `result` (one, or a tuple) from `operands`.
+
+    Parameters
+    ----------
+    rule : Rule
+    operands : list of arrays and numbers
+    result
+    params : dict
+        Passed on to the rule.
+    places : list of places, optional
+        What of each operand is read, if that is not the whole.
+    """
+    tapes: tuple[Recording, ...] = ()
+    accumulators: list[Any] = []
+    refs: list[Ref | None] = []
+    for i, x in enumerate(operands):
+        track, ref = track_of(x), None
+        if track is not None and track.windows:
+            check_read(track, x)
+        if track is not None and is_float(content.dtype_of(x)):
+            head = track.head
+            if head is not None and any(r.alive and not r.paused for r in head.tapes):
+                tapes = _union(tapes, head.tapes)
+                ref = Ref(track.key, places[i] if places else geometry(x)[0], head)
+                if not is_same_kind(ref.place.dtype, track.key.dtype):
+                    rule = Unknown(f"view({ref.place.dtype}) of {track.key.dtype}")
+            accumulators += [a for a in track.tangents if a.alive and not a.busy and a not in accumulators]
+        refs.append(ref)
+    if not tapes and not accumulators:
+        return result
+    for start, found in collectors:
+        for x, ref in zip(operands, refs, strict=True):
+            if ref is not None and (ref.head.time < start or type(ref.head) is Source):
+                found[id(x._cell)] = x if type(x._base) is not ndarray else x._base
+    single = type(result) is not tuple and not isinstance(result, tuple)
+    outs = [_fresh(r) for r in ((result,) if single else result)]
+    if not any(type(y) is ndarray and is_float(content.dtype_of(y)) for y in outs):
+        return result
+    tracks: list[Track | None] = []
+    cells = [x._cell for x in operands if type(x) is ndarray]
+    if single and type(outs[0]) is ndarray and outs[0]._cell is not None and outs[0]._cell in cells:
+        return result  # a view: its memory is tracked already
+    for y in outs:
+        if type(y) is not ndarray or not is_float(content.dtype_of(y)):
+            tracks.append(None)
+            continue
+        place, nbytes = geometry(y)
+        track = hot.cell_of(y).record = Track(Key(nbytes, place.dtype))
+        tracing.trace(y)
+        tracks.append(track)
+    op = _record_op(rule, operands, refs, outs, tracks, tapes, params) if tapes else None
+    for a in sorted(accumulators, key=lambda a: a.born):  # the outer one first: inner ones differentiate through it
+        with a.working():
+            ts = [a.tangent_of(x) for x in operands]
+            if all(t is None for t in ts):
+                continue
+            with np.errstate(all="ignore"):
+                found = rule.jvp(ts, outs[0] if single else tuple(outs), operands, params)
+            for track, y, t in zip(tracks, outs, (found,) if single else found, strict=True):
+                if track is not None and t is not None:
+                    y._cell.record = track  # while nobody wanted to know of it, it was forgotten
+                    tracing.trace(y)
+                    a.give(track, geometry(y)[0], t)
+    if op is not None and rule.keeps([r is not None for r in refs])[1]:  # now that it has its tangents
+        op.out = Saved(outs[0], op.time) if single else _SavedTuple(outs, op.time)
+    if single:
+        return outs[0]
+    return tuple(outs) if type(result) is tuple else type(result)(*outs)
+
+
+def _record_op(
+    rule: Any,
+    operands: list[Any],
+    refs: list[Ref | None],
+    outs: list[Any],
+    tracks: list[Track | None],
+    tapes: tuple[Recording, ...],
+    params: dict[str, Any],
+) -> Op:
+    op = Op()
+    op.time, op.tapes, op.rule, op.refs, op.params = next(clock), tapes, rule, refs, params
+    op.outs = [None if t is None else (t.key, geometry(y)[0]) for t, y in zip(tracks, outs, strict=True)]
+    op.avals = [Aval(y) for y in outs]
+    kept, _ = rule.keeps([r is not None for r in refs])
+    op.saved = [
+        (Saved(x, op.time) if i in kept else Aval(x)) if isinstance(x, ndarray) else x if i in kept else Aval(x)
+        for i, x in enumerate(operands)
+    ]
+    for i in kept:
+        if isinstance(operands[i], np.ndarray):
+            op.saved[i] = operands[i].copy()
+    for track in tracks:
+        if track is not None:
+            track.head = op
+    op.out = None
+    return op
+
+
+class _SavedTuple:
+    """Several results that a rule needs."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self, outs: list[Any], time: float) -> None:
+        self._items = [Saved(y, time) if type(y) is ndarray else y for y in outs]
+
+    def thaw(self) -> tuple[Any, ...]:
+        return tuple(x.thaw() if type(x) is Saved else x for x in self._items)
+
+    def release(self) -> None:
+        for x in self._items:
+            if type(x) is Saved:
+                x.release()
+
+
+def _fresh(y: Any) -> Any:
+    """A result as an array that can be tracked; NumPy's scalars become arrays that nothing changes in place."""
+    if isinstance(y, np.generic) and is_float(y.dtype):
+        return tracing.trace_value(hot.wrap(np.array(y)))
+    return y
+
+
+# ------------------------------------------------------------------------------------------------ arguments
+def _meet(a: Any, b: Any) -> bool:
+    """May two places of one memory have an element in common?"""
+    if type(a) is Scattered or type(b) is Scattered:
+        return True
+    (low, high), (first, last) = a.bounds(), b.bounds()
+    return low < last and first < high
+
+
+def check_read(track: Track, x: ndarray) -> None:
+    """The caller's name of an argument is read: is that what the argument is?"""
+    for w in track.windows:
+        if w.written and _meet(w.place, geometry(x)[0]):
+            raise AliasError("a read of")
+
+
+def check_write(track: Track, place: Any) -> None:
+    """One name of an argument is written: does another see it?"""
+    for w in track.windows:
+        if _meet(w.place, place):
+            raise AliasError("a write to")
+    window = track.window
+    if window is not None:
+        window.written = True
+        for w in window.origin.windows:
+            if w is not window and _meet(w.place, window.place):
+                raise AliasError("a write to")
+
+
+# ------------------------------------------------------------------------------------------------ writes
+def place_in(x: ndarray, key: Any) -> Any:
+    """The place that ``x[key]`` is."""
+    place = geometry(x)[0]
+    if key is Ellipsis:
+        return place
+    if basic(key):
+        look = content.look(x)
+        keys = key if type(key) is tuple else (key,)
+        part = look[keys if any([k is Ellipsis for k in keys]) else (*keys, ...)]
+        offset = place.offset + native.address(part) - native.address(look)
+        return Strided(offset if part.size else 0, part.shape, part.strides, place.dtype)
+    with quietly():
+        key = host.unwrap(key, [])
+    return Scattered(positions(place, key), place.dtype)
+
+
+def write(x: ndarray, key: Any, value: Any, adds: bool = False, unknown: str | None = None) -> None:
+    """Record that ``x[key]`` is about to become `value`, or that `value` is added to it."""
+    track, of_value = track_of(x), track_of(value)
+    if of_value is not None and not is_float(content.dtype_of(value)):
+        of_value = None
+    if track is None and of_value is None:
+        return
+    if not is_float(content.dtype_of(x)):
+        if is_tracked(value):
+            warn_leaving(f"it is written to an array of {content.dtype_of(x)}")
+        return
+    place = place_in(x, key)
+    if track is not None and (track.windows or track.window is not None):
+        check_write(track, place)
+    from_: Any = None if of_value is None else geometry(value)[0]
+    if of_value is not None and value._cell is x._cell and place.alike(from_) and not adds:
+        return  # ``m[0] += v`` ends with ``m[0] = m[0]``
+    blind: tuple[Recording, ...] = ()
+    ref, head = None, None if track is None else track.head
+    tapes = () if head is None else tuple(r for r in head.tapes if r.alive)
+    if of_value is not None and of_value.head is not None:
+        recording = _union((), of_value.head.tapes)
+        if recording:
+            tapes = _union(tapes, recording)
+            blind = tuple(r for r in tapes if r.paused)
+            ref = Ref(of_value.key, from_.broadcast(place.shape), of_value.head)
+    accumulators = [] if track is None else [a for a in track.tangents if a.alive]
+    if of_value is not None:
+        accumulators += [a for a in of_value.tangents if a.alive and not a.busy and a not in accumulators]
+    if not tapes and not accumulators:
+        return
+    if track is None:
+        track = make_track(x)
+    if not is_same_kind(place.dtype, track.key.dtype):
+        unknown = f"view({place.dtype}) of {track.key.dtype}"
+    for a in sorted(accumulators, key=lambda a: a.born):
+        with a.working():
+            t = a.tangent_of(value)
+            if t is not None:
+                t = tnp.broadcast_to(t, place.shape) if t.ndim <= len(place.shape) else t.reshape(place.shape)
+            a.give(track, place, t, adds)
+    if not tapes:
+        return
+    whole = not adds and place.is_whole(track.key)
+    if whole and ref is None and unknown is None:
+        track.head = None  # a constant: nothing of the past is left
+        return
+    event = Write()
+    event.time, event.tapes, event.key, event.place, event.adds = next(clock), tapes, track.key, place, adds
+    event.before = None if whole and unknown is None else head
+    event.value, event.blind, event.unknown = ref, blind, unknown
+    track.head = event
+
+
+# ------------------------------------------------------------------------------------------------ the interpreter
+def read_stand_ins(x: Any, depth: int = 0) -> Any:
+    """`x` with arrays in place of what stands for them."""
+    t = type(x)
+    if t in READS:
+        return READS[t](x)
+    if (t is list or t is tuple) and depth < 4:
+        items = [read_stand_ins(y, depth + 1) for y in x]
+        return x if all(a is b for a, b in zip(items, x, strict=True)) else t(items)
+    return x
+
+
+def concerns(x: Any, depth: int = 0) -> bool:
+    """Is there a tracked array in `x`?"""
+    t = type(x)
+    if t is ndarray:
+        return track_of(x) is not None
+    return (t is list or t is tuple) and depth < 4 and any([concerns(y, depth + 1) for y in x])
+
+
+class Differentiation(Interpreter):
+    """See the module."""
+
+    def primitive(self, prim: Any, params: Any, args: tuple[Any, ...], result: Any) -> Any:
+        rule = PRIMITIVES.get(prim, DECLINED)
+        if rule is None:
+            return result
+        if rule is DECLINED:
+            rule = Unknown(f"numpy.{prim.name}")
+        return record(rule, list(args), result, dict(params))
+
+    def call(self, raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        replaced = read_stand_ins(tuple(args))
+        named = {k: read_stand_ins(v) for k, v in kwargs.items()}
+        same = all(a is b for a, b in zip(replaced, args, strict=True)) and all(
+            named[k] is v for k, v in kwargs.items()
+        )
+        if not concerns(replaced) and not any([concerns(v) for v in named.values()]):
+            return run(raw, replaced, named) if not same else DECLINED
+        handler = CALLS.get(raw)
+        if handler is None:
+            return unknown(raw, replaced, named)
+        r = handler(raw, replaced, named)
+        return public(raw)(*replaced, **named) if r is DECLINED and not same else r
+
+    def read(self, array: Any) -> None:
+        if is_tracked(array):
+            head = array._cell.record.head
+            if type(head) is Write and head.unknown is not None:
+                return  # part of that same write; a gradient by way of it is refused
+            warn_leaving("its memory is read")
+
+    def export(self, array: Any) -> None:
+        self.read(array)
+
+    def write(self, array: Any, key: Any, value: Any) -> None:
+        if value is OPAQUE:
+            track = track_of(array)
+            if track is not None:
+                write(array, key, None, unknown="a function of NumPy's")
+        else:
+            write(array, key, value)
+
+    def write_add(self, array: Any, key: Any, value: Any) -> None:
+        write(array, key, value, adds=True)
+
+
+def unknown(raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """A call of a function without rule: what it makes remembers that, and tells when a gradient is asked."""
+    result = run(raw, args, kwargs)
+    operands = [x for x in _arrays((args, tuple(kwargs.values()))) if track_of(x) is not None]
+    cells = {id(x._cell) for x in operands}
+    name = getattr(raw, "__name__", str(raw))
+    if _is_plain(result) and any([is_tracked(x) for x in operands]):
+        warn_leaving(f"by {name}")
+    return _each(result, lambda y: y if _is_view(y, cells) else record(Unknown(name), operands, y, {}))
+
+
+def _is_plain(result: Any) -> bool:
+    """Are these numbers of Python's, or bytes?"""
+    if isinstance(result, list):
+        return any([_is_plain(x) for x in result])
+    return type(result) in (float, complex, bytes)
+
+
+def _is_view(y: Any, cells: set[int]) -> bool:
+    return type(y) is ndarray and y._cell is not None and id(y._cell) in cells
+
+
+def _arrays(x: Any) -> Iterator[Any]:
+    if type(x) is ndarray:
+        yield x
+    elif type(x) is list or type(x) is tuple:
+        for y in x:
+            yield from _arrays(y)
+
+
+def _each(result: Any, f: Any) -> Any:
+    if type(result) is list or type(result) is tuple:
+        return type(result)([_each(y, f) for y in result])
+    if isinstance(result, tuple):
+        return type(result)(*[_each(y, f) for y in result])
+    return f(result) if type(result) is ndarray or isinstance(result, np.generic) else result
+
+
+@contextmanager
+def paused(*recordings: Recording) -> Iterator[None]:
+    """Nothing is recorded for these in the block."""
+    for r in recordings:
+        r.paused += 1
+    try:
+        yield
+    finally:
+        for r in recordings:
+            r.paused -= 1
+
+
+install_base(Differentiation())

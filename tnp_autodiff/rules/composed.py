@@ -1,0 +1,268 @@
+"""NumPy's functions that NumPy itself writes in Python, run on tracked arrays.
+
+Their own code runs once more, with tnp's functions under the names of NumPy's: so they are differentiated as any
+program is, with NumPy's values. Only what they reach in C needs rules.
+"""
+
+import functools
+import types
+from typing import Any
+
+import numpy as np
+from numpy._core._multiarray_umath import _array_converter
+
+import tnp
+from tnp import host
+from tnp.namespace import CLASSES
+from tnp_autodiff.recorder import CALLS, record, run
+from tnp_autodiff.rules.base import composed_of, constant, into, rule, value_of
+from tnp_autodiff.rules.elementwise import CLIP_RULE
+
+_DISPATCHED = type(np.sum)
+_PLAIN = frozenset({"normalize_axis_tuple", "normalize_axis_index", "set_module", "array_function_dispatch"})
+
+
+class _Module:
+    """A module of NumPy's as its rebound functions see it."""
+
+    def __init__(self, module: types.ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return _bound(getattr(self._module, name))
+
+
+def _bound(value: Any) -> Any:
+    """What stands for an object of NumPy's in rebound code."""
+    if isinstance(value, np.ufunc):
+        return host.ufunc_of(value)
+    if isinstance(value, _DISPATCHED):
+        return host.function_of(value)
+    if value is _array_converter:
+        return _ArrayConverter
+    if value is np.broadcast:  # of the shapes alone
+        return lambda *arrays: np.broadcast(*[np.broadcast_to(0, np.shape(x)) for x in arrays])
+    if isinstance(value, type):
+        return CLASSES.get(value, value)
+    if isinstance(value, types.ModuleType):
+        return _Module(value) if value.__name__.startswith("numpy") else value
+    name = getattr(value, "__name__", "")
+    known = getattr(np, name, None) if isinstance(value, (types.BuiltinFunctionType, types.FunctionType)) else None
+    if known is not None and value in (known, getattr(known, "_implementation", None)):
+        return host.function_of(known)
+    if isinstance(value, types.FunctionType) and value.__module__.startswith("numpy") and name not in _PLAIN:
+        return functools.wraps(value)(lambda *args, **kwargs: rebound(value)(*args, **kwargs))
+    return value
+
+
+class _ArrayConverter:
+    """NumPy's `_array_converter`, which is written in C, as its functions in Python use it."""
+
+    def __init__(self, *arrays: Any) -> None:
+        self._arrays = tuple(tnp.asarray(x) for x in arrays)
+        self.scalar_input = tuple(not hasattr(x, "ndim") for x in arrays)
+
+    def __getitem__(self, i: int) -> Any:
+        return self._arrays[i]
+
+    def as_arrays(self, subok: bool = True, pyscalars: str = "convert") -> tuple[Any, ...]:
+        return self._arrays
+
+    def wrap(self, x: Any, /, to_scalar: bool | None = None) -> Any:
+        return x
+
+    def result_type(self, *extra: Any, ensure_inexact: bool = False) -> Any:
+        kinds = [x.dtype for x in self._arrays]
+        return np.result_type(*kinds, *extra, *([1.0] if ensure_inexact else []))
+
+
+_globals: dict[int, dict[str, Any]] = {}
+
+
+@functools.cache
+def rebound(raw: Any) -> Any:
+    """The Python function behind `raw`, with tnp's functions for NumPy's."""
+    function = getattr(raw, "_implementation", raw)
+    own = function.__globals__
+    if id(own) not in _globals:
+        _globals[id(own)] = {name: _bound(value) for name, value in own.items()}
+    made = types.FunctionType(
+        function.__code__, _globals[id(own)], function.__name__, function.__defaults__, function.__closure__
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+def _run(raw: Any, args: Any, kwargs: Any) -> Any:
+    return rebound(raw)(*args, **kwargs)
+
+
+_NAMES = """
+angle append apply_along_axis apply_over_axes average block column_stack corrcoef cov cross cumulative_prod
+cumulative_sum delete diag diagflat diff dstack ediff1d gradient hstack insert kron meshgrid nan_to_num nancumprod
+nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar outer pad piecewise polyval
+put_along_axis resize select stack tensordot trapezoid tri tril triu unwrap vander vstack
+"""
+for _name in _NAMES.split():
+    CALLS[getattr(np, _name)] = _run
+
+constant(
+    np.zeros_like, np.ones_like, np.empty_like, np.shape, np.ndim, np.size, np.round, np.around, np.fix, np.iscomplex,
+    np.isreal, np.iscomplexobj, np.isrealobj, np.isposinf, np.isneginf, np.isclose, np.allclose, np.array_equal,
+    np.array_equiv, np.may_share_memory, np.shares_memory, np.result_type, np.can_cast, np.common_type,
+    np.min_scalar_type, np.broadcast_shapes, np.iterable, np.isscalar, np.array_repr, np.array_str, np.array2string,
+    np.ndarray.round,
+)  # fmt: skip
+
+
+@composed_of(np.full_like)
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    r = tnp.empty_like(a, dtype=dtype, order=order, subok=subok, shape=shape, device=device)
+    r[...] = fill_value
+    return r
+
+
+@composed_of(np.full)
+def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
+    r = tnp.empty(shape, fill_value.dtype if dtype is None else dtype, order)
+    r[...] = fill_value
+    return r
+
+
+@composed_of(np.linspace)
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+    start, stop = tnp.asarray(start), tnp.asarray(stop)
+    parts = num - 1 if endpoint else num
+    steps = tnp.arange(num, dtype=float).reshape((num,) + (1,) * max(start.ndim, stop.ndim))
+    step = (stop - start) / parts
+    r = steps * step + start
+    if endpoint and num > 1:
+        r[-1] = stop
+    r = tnp.moveaxis(r, 0, axis)
+    return (r, step) if retstep else r
+
+
+@composed_of(np.logspace)
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    return tnp.power(base, linspace(start, stop, num, endpoint, axis=axis))
+
+
+@composed_of(np.polyadd)
+def polyadd(a1, a2):
+    return _aligned(tnp.add, a1, a2)
+
+
+@composed_of(np.polysub)
+def polysub(a1, a2):
+    return _aligned(tnp.subtract, a1, a2)
+
+
+def _aligned(f: Any, a: Any, b: Any) -> Any:
+    """Of coefficients, the last of the same power."""
+    a, b = tnp.atleast_1d(tnp.asarray(a)), tnp.atleast_1d(tnp.asarray(b))
+    longer = max(a.size, b.size)
+    return f(tnp.pad(a, (longer - a.size, 0)), tnp.pad(b, (longer - b.size, 0)))
+
+
+@composed_of(np.polymul)
+def polymul(a1, a2):
+    return tnp.convolve(tnp.asarray(a1), tnp.asarray(a2))
+
+
+@composed_of(np.polyder)
+def polyder(p, m=1):
+    p = tnp.asarray(p)
+    for _ in range(m):
+        p = p[:-1] * np.arange(p.size - 1, 0, -1)
+    return p
+
+
+@composed_of(np.polyint)
+def polyint(p, m=1, k=None):
+    p = tnp.asarray(p)
+    constants = np.zeros(m) if k is None else np.broadcast_to(np.atleast_1d(k), m)
+    for c in constants:
+        p = tnp.concatenate([p / np.arange(p.size, 0, -1), [c]])
+    return p
+
+
+@composed_of(np.bincount)
+def bincount(x, weights=None, minlength=0):
+    x, weights = tnp.asarray(x), tnp.asarray(weights)
+    r = tnp.zeros(run(np.bincount, (x,), {"minlength": minlength}).size)
+    tnp.add.at(r, x, weights)
+    return r
+
+
+@composed_of(np.divmod)
+def divmod_(x1, x2):
+    return tnp.floor_divide(x1, x2), tnp.remainder(x1, x2)
+
+
+@composed_of(np.modf)
+def modf(x):
+    whole = tnp.trunc(x)
+    return tnp.where(tnp.isinf(x), tnp.copysign(0.0, x), tnp.copysign(x - whole, x)), whole
+
+
+def _clip(raw: Any, args: Any, kwargs: Any) -> Any:
+    """`clip`, with one bound or both, by position or by either name."""
+    a, low, high, out = (*args, None, None, None)[:4]
+    kwargs = dict(kwargs)
+    out = kwargs.pop("out", out)
+    low = kwargs.pop("min", kwargs.pop("a_min", low))
+    high = kwargs.pop("max", kwargs.pop("a_max", high))
+    r = run(np.clip, (a, low, high), kwargs)
+    bounds = [-np.inf if low is None else low, np.inf if high is None else high]
+    operands = [a, *[tnp.asarray(b) if isinstance(b, (list, tuple)) else b for b in bounds]]
+    r = record(CLIP_RULE, operands, r, {})
+    return r if out is None else into(out, r)
+
+
+CALLS[np.clip] = CALLS[np.ndarray.clip] = _clip
+
+
+@composed_of(np.choose, np.ndarray.choose)
+def choose(a, choices, out=None, mode="raise"):
+    a = tnp.asarray(a)
+    number = len(choices)
+    index = value_of(a)
+    if mode == "wrap":
+        index = index % number
+    elif mode == "clip":
+        index = np.clip(index, 0, number - 1)
+    elif index.size and (index.min() < 0 or index.max() >= number):
+        raise ValueError("invalid entry in choice array")
+    r = tnp.asarray(choices[0])
+    for k in range(number):
+        r = tnp.where(index == k, choices[k], r)
+    if out is None:
+        return r
+    out[...] = r
+    return out
+
+
+def _sinc_slope(x: Any) -> Any:
+    """Derivative of sin(pi x)/(pi x): near 0 its series, which has the right derivatives too."""
+    p = np.pi * x
+    near = abs(p) < 0.1
+    safe = tnp.where(near, 1.0, p)
+    q = tnp.where(near, p, 0.0)
+    series = q * (-1 / 3 + q * q * (1 / 30 + q * q * (-1 / 840 + q * q * (1 / 45360 - q * q / 3991680))))
+    return np.pi * tnp.where(near, series, (tnp.cos(safe) - tnp.sin(safe) / safe) / safe)
+
+
+@rule(np.sinc, keeps="x")
+def sinc(g, out, want, x):
+    return g * _sinc_slope(x)
+
+
+def _ufunc_outer(raw: Any, args: Any, kwargs: Any) -> Any:
+    a, b = tnp.asarray(args[0]), args[1]
+    return host.ufunc_of(raw.__self__)(a[(..., *(None,) * np.ndim(b))], b, **kwargs)
+
+
+for _name in dir(np):
+    _ufunc = getattr(np, _name) if not _name.startswith("_") else None
+    if isinstance(_ufunc, np.ufunc) and _ufunc.signature is None and _ufunc.nin == 2 and _ufunc.nout == 1:
+        CALLS[_ufunc.outer] = _ufunc_outer

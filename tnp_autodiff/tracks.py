@@ -1,0 +1,192 @@
+"""What is known of the memory of arrays: who wants to know, what changed it last, and what belongs to it."""
+
+import itertools
+import weakref
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import tnp
+from tnp import hot, tracing
+from tnp.hot import ndarray
+from tnp_autodiff.places import Key, geometry
+
+clock = itertools.count(1)
+
+
+recordings: "weakref.WeakSet[Recording]" = weakref.WeakSet()
+
+
+class Recording:
+    """A tape as events know it.
+
+    Attributes
+    ----------
+    alive : bool
+        False once the tape is gone or used up: nothing is recorded for it any more.
+    paused : int
+        Blocks of `stop_recording` that are open.
+    born : int
+    """
+
+    __slots__ = ("__weakref__", "alive", "born", "paused")
+
+    def __init__(self) -> None:
+        self.alive, self.paused, self.born = True, 0, next(clock)
+        recordings.add(self)
+
+
+class Track:
+    """What is known of the content of one cell (`Cell.record`).
+
+    Attributes
+    ----------
+    key : Key
+    head : Event or None
+        The latest event that changed it.
+    watched : dict of Recording to Source
+    tangents : dict of Pushing to Held
+    windows : list of Window
+        Arguments that share the memory's content with the array under another name.
+    window : Window or None
+        What makes it such an argument.
+    """
+
+    __slots__ = ("head", "key", "tangents", "watched", "window", "windows")
+
+    def __init__(self, key: Key, head: Any = None) -> None:
+        self.key, self.head = key, head
+        self.watched: dict[Recording, Any] = {}
+        self.tangents: dict[Any, Held] = {}
+        self.windows: list[Window] = []
+        self.window: Window | None = None
+
+    def is_live(self) -> bool:
+        """Does anybody still want to know?"""
+        if self.head is not None:
+            for r in self.head.tapes:
+                if r.alive:
+                    return True
+        if self.windows or self.window is not None:
+            return True
+        return any([r.alive for r in self.watched]) or any([a.alive for a in self.tangents])
+
+
+class Window:
+    """An argument of a differentiated function: for the call it stands for the memory of the caller's array.
+
+    Attributes
+    ----------
+    place : Strided
+        What of the caller's memory it is.
+    origin : Track
+        Of the caller's memory.
+    written : bool
+    """
+
+    __slots__ = ("origin", "place", "written")
+
+    def __init__(self, place: Any, origin: Track) -> None:
+        self.place, self.origin, self.written = place, origin, False
+
+
+class Ref(NamedTuple):
+    """What an event read: a place in some memory, after the event `head`."""
+
+    key: Key
+    place: Any
+    head: Any
+
+
+def track_of(x: Any) -> Track | None:
+    """What is known of the memory of `x`; None if nobody wants to know any more."""
+    if type(x) is not ndarray or x._cell is None:
+        return None
+    track = x._cell.record
+    if track is not None and not track.is_live():
+        x._cell.record = track = None
+        if not tracing.is_value(x):
+            tracing.untrace(x)
+    return track
+
+
+def make_track(x: ndarray) -> Track:
+    """Begin to track the memory of `x`."""
+    track = track_of(x)
+    if track is None:
+        place, nbytes = geometry(x)
+        track = hot.cell_of(x).record = Track(Key(nbytes, place.dtype))
+        tracing.trace(x)
+    return track
+
+
+class Held:
+    """A cotangent or tangent of one cell: an array lent for all of it, or memory of its own that is written to."""
+
+    __slots__ = ("_buffer", "_key", "_place", "_value")
+
+    def __init__(self, key: Key) -> None:
+        self._key = key
+        self._place = self._value = self._buffer = None
+
+    def _own(self) -> Any:
+        if self._buffer is None:
+            self._buffer = self._key.zeros()
+            if self._place is not None:
+                self._place.set(self._buffer, self._value)
+                self._place = self._value = None
+        return self._buffer
+
+    def add(self, place: Any, g: Any) -> None:
+        if self._buffer is None and place.is_whole(self._key):
+            if self._place is None:
+                self._place, self._value = place, g
+                return
+            if self._place.alike(place):
+                self._value = self._value + g
+                return
+        place.add(self._own(), g)
+
+    def get(self, place: Any) -> Any:
+        """An array of its own, or the lent one; None for zeros."""
+        if self._buffer is None:
+            if self._place is None:
+                return None
+            if self._place.alike(place):
+                return self._value
+        return place.get(self._own())
+
+    def set(self, place: Any, value: Any) -> None:
+        """Store an array, or None for zeros."""
+        if place.is_whole(self._key):
+            self._buffer = None
+            self._place, self._value = (None, None) if value is None else (place, value)
+        elif value is not None or self._buffer is not None or self._place is not None:
+            place.set(self._own(), 0.0 if value is None else value)
+
+
+def as_dtype(g: Any, dtype: np.dtype[Any]) -> Any:
+    """A cotangent for an array of `dtype`: a real array depends on the real part."""
+    if g.dtype == dtype:
+        return g
+    if g.dtype.kind == "c" and dtype.kind != "c":
+        g = tnp.real(g)
+    return g.astype(dtype)
+
+
+class Cotangents(dict[Key, Held]):
+    """The cotangents of a backward pass."""
+
+    def add(self, ref: Ref, g: Any) -> None:
+        held = self.get(ref.key)
+        if held is None:
+            held = self[ref.key] = Held(ref.key)
+        held.add(ref.place, as_dtype(g, ref.place.dtype))
+
+    def peek(self, key: Key, place: Any) -> Any:
+        held = self.get(key)
+        return None if held is None else held.get(place)
+
+    def pop_at(self, key: Key, place: Any) -> Any:
+        held = self.pop(key, None)
+        return None if held is None else held.get(place)
