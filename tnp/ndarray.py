@@ -196,13 +196,16 @@ native.install_new(ndarray, construct)
 native.install_buffer(ndarray)
 native.refuse_concat(ndarray)
 
-try:
-    if not native.COMPILED:
-        raise ImportError("not compiled")
-    from tnp.arrays import _quick
-except ImportError:
-    pass
+if not native.COMPILED:
+    from tnp.arrays import plain
+
+    plain.install()
 else:
-    _quick.install()
-    install_arm(_quick.arm)
+    try:
+        from tnp.arrays import _quick
+    except ImportError:
+        pass
+    else:
+        _quick.install()
+        install_arm(_quick.arm)
 temporaries.calibrate()
