@@ -9,11 +9,13 @@ import numpy as _np
 
 from tnp import hot
 from tnp.arrays.methods import named
+from tnp.core.cells import READERS, UNREADABLE
 from tnp.core.native import set_type_attribute
-from tnp.hot import BUSY, UNREADABLE, ndarray, ufunc
+from tnp.hot import ndarray, ufunc
 
 _NDARRAY = _np.ndarray
 _NUMBERS = frozenset({float, int})
+BUSY = UNREADABLE | READERS
 _LARGE = 1 << 17  # bytes: from about there NumPy computes over memory that nothing names
 _make = object.__new__
 
