@@ -202,7 +202,7 @@ cdef object call_function(PyObject *self, PyObject **args, size_t nargsf, PyObje
         taken = n == 2 and kwnames == NULL and is_small_product(args[0], args[1])
     elif way == 5:
         taken = n > 0 and Py_TYPE(<object>args[0]) == ARRAY
-        wide = taken and kwnames == NULL and n <= 3 and runs_at_once(args[0])
+        wide = taken and kwnames == NULL and n <= 3 and runs_at_once(args[0], NONE)
     if taken and not WATCHERS:
         r = through(<PyObject *>(<HostFunction>self)._raw, args, n, kwnames, wide)
         if r is not UNTAKEN:
@@ -248,10 +248,12 @@ cdef inline PyObject *readable(PyObject *x) noexcept:
     return nd if n <= READ else NULL
 
 
-cdef bint runs_at_once(PyObject *x) except -1:
-    """Does the operation on the array `x`, which is more than small, run at once, as always?"""
+cdef bint runs_at_once(PyObject *x, PyObject *other) except -1:
+    """Does the operation on the array `x`, which is more than small, run at once, as always? `other` has to be plain."""
     cdef PyObject *nd = there(x, UNREADABLE)
     if nd == NULL or lazy_from <= LOOPED or is_small(nd) or tnp_type_num(nd) > cnp.NPY_DOUBLE:
+        return False
+    if not plain(other, 0):
         return False
     return runs_now(cnp.PyArray_NBYTES(<cnp.ndarray>nd))
 
@@ -325,7 +327,7 @@ cdef object call_method(PyObject *self, PyObject **args, size_t nargsf, PyObject
             if nd != NULL:
                 r = held(self, &nd, 1)
                 return r if (<Method>self).bare else as_result(r, args, 1)
-        elif (<Method>self).casts and n == 2 and kwnames == NULL and plain(args[1], 0) and runs_at_once(args[0]):
+        elif (<Method>self).casts and n == 2 and kwnames == NULL and runs_at_once(args[0], args[1]):
             pair[0], pair[1] = <PyObject *>(<ndarray>args[0])._nd, args[1]
             return as_result(held(self, pair, 2), args, 1)
         else:
