@@ -30,6 +30,7 @@ def submit(job: Callable[[], object]) -> None:
 def _work(queue: _Queue) -> None:
     while (job := queue.get()) is not None:
         job()
+        job = None  # what it holds must not wait for the next one
 
 
 def finish() -> None:

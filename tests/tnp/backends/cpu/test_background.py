@@ -3,6 +3,8 @@
 import subprocess
 import sys
 import threading
+import time
+import weakref
 
 from tnp.backends.cpu import background
 
@@ -62,3 +64,17 @@ def test_no_thread_can_start(monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", refused)
     background.submit(lambda: None)
     background.finish()
+
+
+def test_a_job_that_has_run_is_let_go():
+    class Held:
+        pass
+
+    held = Held()
+    ref = weakref.ref(held)
+    background.submit(lambda held=held: None)
+    del held
+    until = time.monotonic() + 10
+    while ref() is not None and time.monotonic() < until:
+        time.sleep(0.001)
+    assert ref() is None  # though no other job has come
