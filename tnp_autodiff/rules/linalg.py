@@ -96,10 +96,9 @@ def cholesky(g, out, want, a, /, *, upper=False):
 
 
 def _qr_square(gq: Any, gr: Any, q: Any, r: Any) -> Any:
-    m = r @ adjoint(gr) - adjoint(gq) @ q
-    low = tnp.tril(m)
-    low = low + adjoint(tnp.tril(m, -1))
-    return adjoint(la.solve(r, adjoint(gq + q @ low)))
+    """NumPy's `r` has a real diagonal: it fixes the phases of the columns of `q`."""
+    half = tnp.tril(r @ adjoint(gr) - adjoint(gq) @ q) * (1.0 - 0.5 * np.eye(r.shape[-1]))
+    return adjoint(la.solve(r, adjoint(gq + q @ (half + adjoint(half)))))
 
 
 @rule(linalg.qr, keeps="xo")

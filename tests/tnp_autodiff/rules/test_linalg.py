@@ -5,7 +5,7 @@ import pytest
 
 import tnp
 from tests.tnp_autodiff.differences import check, plain
-from tnp_autodiff import NotDifferentiableError, grad
+from tnp_autodiff import NotDifferentiableError, grad, jvp
 
 RNG = numpy.random.default_rng(6)
 S, T = RNG.normal(size=(3, 3)) + 2 * numpy.eye(3), RNG.normal(size=(3, 3))
@@ -41,6 +41,12 @@ PROGRAMS = {
     "qr tall": (lambda np, a: np.linalg.qr(a)[0] * np.linalg.qr(a)[1].sum(), TALL),
     "qr wide": (lambda np, a: np.linalg.qr(a)[1] * np.linalg.qr(a)[0].sum(), WIDE),
     "qr r": (lambda np, a: np.linalg.qr(a, mode="r"), TALL),
+    "qr complex": (lambda np, a: np.linalg.qr(a)[0] @ (np.linalg.qr(a)[1] * 2.0 + 1.0), C),
+    "qr complex, complete": (lambda np, a: np.linalg.qr(a, mode="complete")[0] * np.linalg.qr(a)[1].sum(), C),
+    "qr complex tall": (lambda np, a: np.linalg.qr(a)[0] * np.linalg.qr(a)[1].sum(), C[:, :2]),
+    "qr complex wide": (lambda np, a: np.linalg.qr(a)[1] * np.linalg.qr(a)[0].sum(), C[:2]),
+    "qr complex stack": (lambda np, a: np.linalg.qr(a)[0] * np.linalg.qr(a)[1], numpy.array([C, C.T])),
+    "qr complex r": (lambda np, a: np.linalg.qr(a, mode="r"), C[:, :2]),
     "singular values": (lambda np, a: np.linalg.svd(a, compute_uv=False), TALL),
     "svdvals": (lambda np, a: np.linalg.svdvals(a), WIDE),
     "svd": (lambda np, a: np.linalg.svd(a)[0] ** 2 @ np.diag(np.linalg.svd(a)[1]) + np.linalg.svd(a)[2] ** 2, S),
@@ -97,6 +103,12 @@ def test_programs(name):
 def test_the_norm_is_flat_at_zero(order):
     g = grad(lambda x: tnp.linalg.norm(x, order))(tnp.zeros(3))
     assert g.tolist() == [0, 0, 0]
+
+
+def test_the_diagonal_of_r_stays_real():
+    a = numpy.array([[1 + 1j, 2], [3j, 1 - 2j], [1, 1j]])
+    turned = jvp(lambda a: tnp.linalg.qr(a)[1], (tnp.array(a),), (tnp.array(a * 1j),))[1]
+    numpy.testing.assert_allclose(plain(turned).diagonal(), 0, atol=1e-14)
 
 
 def test_the_determinant_of_a_singular_matrix():
