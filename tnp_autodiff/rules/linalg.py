@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy import linalg
+from numpy.linalg import _umath_linalg
 
 import tnp
 import tnp.linalg as _la
@@ -56,8 +57,8 @@ def solve(g, out, want, a, b):
     return ga, unbroadcast(gb[..., 0] if vector else gb, b)
 
 
-@rule(linalg.inv, keeps="o")
-def inv(g, out, want, a):
+@rule(linalg.inv, _umath_linalg.inv, keeps="o")
+def inv(g, out, want, a, signature=None):
     h = adjoint(out)
     return -h @ g @ h
 

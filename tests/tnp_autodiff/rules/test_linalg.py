@@ -91,6 +91,11 @@ PROGRAMS |= {
     )
     for order in ("fro", "nuc", 1, -1, 2, -2, numpy.inf, -numpy.inf)
 }
+PROGRAMS |= {
+    f"cond {order}, {kind}": (lambda np, a, order=order: np.linalg.cond(a, order) * 1.0, x)
+    for order in ("fro", 1, -1, 2, -2, numpy.inf, -numpy.inf)
+    for kind, x in [("real", S), ("complex", C), ("stack", STACK)]
+}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
