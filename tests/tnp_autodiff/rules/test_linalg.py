@@ -110,6 +110,25 @@ def test_the_norm_is_flat_at_zero(order):
     assert g.tolist() == [0, 0, 0]
 
 
+@pytest.mark.parametrize("order", [None, "fro", "nuc", 1, -1, 2, -2, numpy.inf, -numpy.inf])
+def test_norms_of_matrices_are_flat_at_zero(order):
+    f = lambda a: tnp.linalg.norm(a, order)  # noqa: E731
+    zeros, ones = tnp.zeros((2, 3)), tnp.ones((2, 3))
+    assert plain(grad(f)(zeros)).tolist() == [[0, 0, 0]] * 2
+    assert jvp(f, (zeros,), (ones,))[1] == 0
+
+
+@pytest.mark.parametrize("order", [0.5, 1, 1.5, 2, 3, -1, -2.5])
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_the_norm_does_not_change_with_an_element_at_zero(order):
+    f = lambda x: tnp.linalg.norm(x, order)  # noqa: E731
+    x = numpy.array([0.0, 2.0, -1.0])
+    rest = [0.0, *plain(grad(f)(tnp.array(x[1:])))] if order > 0 else [0, 0, 0]
+    numpy.testing.assert_allclose(plain(grad(f)(tnp.array(x))), rest)
+    numpy.testing.assert_allclose(plain(jvp(f, (tnp.array(x),), (tnp.ones(3),))[1]), sum(rest))
+    numpy.testing.assert_allclose(plain(grad(f)(tnp.array(x + 0j))), rest)
+
+
 def test_the_diagonal_of_r_stays_real():
     a = numpy.array([[1 + 1j, 2], [3j, 1 - 2j], [1, 1j]])
     turned = jvp(lambda a: tnp.linalg.qr(a)[1], (tnp.array(a),), (tnp.array(a * 1j),))[1]
