@@ -5,6 +5,7 @@ program is, with NumPy's values. Only what they reach in C needs rules.
 """
 
 import functools
+import inspect
 import types
 from typing import Any
 
@@ -17,6 +18,7 @@ from tnp.namespace import CLASSES
 from tnp_autodiff.recorder import CALLS, record, run
 from tnp_autodiff.rules.base import composed_of, constant, into, rule, value_of
 from tnp_autodiff.rules.elementwise import CLIP_RULE
+from tnp_autodiff.rules.reductions import axes_of
 
 _DISPATCHED = type(np.sum)
 _PLAIN = frozenset({"normalize_axis_tuple", "normalize_axis_index", "set_module", "array_function_dispatch"})
@@ -100,11 +102,39 @@ def _run(raw: Any, args: Any, kwargs: Any) -> Any:
 _NAMES = """
 angle append apply_along_axis apply_over_axes average block column_stack corrcoef cov cross cumulative_prod
 cumulative_sum delete diag diagflat diff dstack ediff1d gradient hstack insert kron meshgrid nan_to_num nancumprod
-nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar outer pad piecewise polyval
+nancumsum nanmax nanmin nanprod nansum outer pad piecewise polyval
 put_along_axis resize select stack tensordot trapezoid tri tril triu unwrap vander vstack
 """
 for _name in _NAMES.split():
     CALLS[getattr(np, _name)] = _run
+
+
+def _in_place(raw: Any, args: Any, kwargs: Any) -> Any:
+    """These divide their sums in place, which a number does not allow: it is made with its axes."""
+    given = inspect.signature(raw).bind(*args, **kwargs).arguments
+    a = tnp.asarray(given["a"])
+    axis, keepdims = given.get("axis"), given.get("keepdims", False)
+    if given.get("out") is not None or len(axes_of(axis, a.ndim)) < a.ndim or (keepdims is True and a.ndim):
+        return rebound(raw)(*args, **kwargs)
+    given |= {"a": a, "keepdims": True} if a.ndim else {"a": a.reshape(1), "axis": None, "keepdims": True}
+    r = rebound(raw)(**given)
+    return r[(0,) * r.ndim]
+
+
+CALLS[np.nanmean] = CALLS[np.nanvar] = _in_place
+
+
+def _nanstd(raw: Any, args: Any, kwargs: Any) -> Any:
+    """Made so that the derivative at 0 is 0."""
+    given = inspect.signature(raw).bind(*args, **kwargs).arguments
+    out = given.get("out")
+    r = tnp.nanvar(**given)
+    zero = r == 0
+    r = tnp.where(zero, tnp.zeros((), r.dtype), tnp.sqrt(tnp.where(zero, tnp.ones((), r.dtype), r)))
+    return r if out is None else into(out, r)
+
+
+CALLS[np.nanstd] = _nanstd
 
 constant(
     np.zeros_like, np.ones_like, np.empty_like, np.shape, np.ndim, np.size, np.round, np.around, np.fix, np.iscomplex,

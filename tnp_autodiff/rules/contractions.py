@@ -160,7 +160,8 @@ def _einsum_vjp(g: Any, i: int, xs: Any, inputs: list[str], result: str) -> Any:
     kept = "".join(c for c in once if c in known and c not in stretched)
     text = ",".join([result, *[labels for labels, _ in others]]) + "->" + kept
     r = tnp.einsum(text, g, *[x for _, x in others])
-    r = r.reshape([sizes[c] if c in kept else 1 for c in once])
+    found = dict(zip(kept, r.shape, strict=True))  # also one, against longer axes of this operand
+    r = r.reshape([found.get(c, 1) for c in once])
     r = tnp.broadcast_to(r, [sizes[c] for c in once])
     if len(own) > len(once):  # a label twice: the diagonal
         first = {c: own.index(c) for c in once}

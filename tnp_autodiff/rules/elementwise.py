@@ -57,6 +57,12 @@ def _per_length(a: Any, o: Any) -> Any:
     return a / tnp.where(o == 0, 1.0, o)
 
 
+def _arctan2(x: Any, y: Any) -> Any:
+    """``y / (x**2 + y**2)``, without squares that underflow."""
+    length = tnp.hypot(x, y)
+    return y / length / length
+
+
 _DEGREE = pi / 180
 PARTIALS: dict[str, tuple[Any, ...]] = {
     "add": (ONE, ONE),
@@ -86,7 +92,7 @@ PARTIALS: dict[str, tuple[Any, ...]] = {
     "arcsin": (lambda x: 1.0 / tnp.sqrt(1.0 - x * x),),
     "arccos": (lambda x: -1.0 / tnp.sqrt(1.0 - x * x),),
     "arctan": (lambda x: 1.0 / (1.0 + x * x),),
-    "arctan2": (lambda x, y: y / (x * x + y * y), lambda x, y: -x / (x * x + y * y)),
+    "arctan2": (lambda x, y: _arctan2(x, y), lambda x, y: -_arctan2(y, x)),
     "sinh": (lambda x: tnp.cosh(x),),
     "cosh": (lambda x: tnp.sinh(x),),
     "tanh": (lambda o: 1.0 - o * o,),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy import linalg
+from numpy.linalg import _umath_linalg
 
 import tnp
 import tnp.linalg as _la
@@ -56,8 +57,8 @@ def solve(g, out, want, a, b):
     return ga, unbroadcast(gb[..., 0] if vector else gb, b)
 
 
-@rule(linalg.inv, keeps="o")
-def inv(g, out, want, a):
+@rule(linalg.inv, _umath_linalg.inv, keeps="o")
+def inv(g, out, want, a, signature=None):
     h = adjoint(out)
     return -h @ g @ h
 
@@ -96,10 +97,9 @@ def cholesky(g, out, want, a, /, *, upper=False):
 
 
 def _qr_square(gq: Any, gr: Any, q: Any, r: Any) -> Any:
-    m = r @ adjoint(gr) - adjoint(gq) @ q
-    low = tnp.tril(m)
-    low = low + adjoint(tnp.tril(m, -1))
-    return adjoint(la.solve(r, adjoint(gq + q @ low)))
+    """NumPy's `r` has a real diagonal: it fixes the phases of the columns of `q`."""
+    half = tnp.tril(r @ adjoint(gr) - adjoint(gq) @ q) * (1.0 - 0.5 * np.eye(r.shape[-1]))
+    return adjoint(la.solve(r, adjoint(gq + q @ (half + adjoint(half)))))
 
 
 @rule(linalg.qr, keeps="xo")
@@ -270,9 +270,11 @@ def _vector_norm(x: Any, order: Any, axes: tuple[int, ...], keepdims: bool) -> A
         return tnp.min(size, axis=axes, keepdims=keepdims)
     if order == 0:
         return tnp.sum(tnp.where(x != 0, 1.0, 0.0), axis=axes, keepdims=keepdims)
-    total = tnp.sum(size**order if order != 1 else size, axis=axes, keepdims=keepdims)
     if order == 1:
-        return total
+        return tnp.sum(size, axis=axes, keepdims=keepdims)
+    none = size == 0
+    powers = tnp.where(none, 0.0 if order > 0 else np.inf, tnp.where(none, 1.0, size) ** order)
+    total = tnp.sum(powers, axis=axes, keepdims=keepdims)
     zero = total == 0
     return tnp.where(zero, 0.0, tnp.where(zero, 1.0, total) ** (1.0 / order))
 
@@ -287,6 +289,7 @@ def _matrix_norm(x: Any, order: Any, axes: tuple[int, ...], keepdims: bool) -> A
         r = (tnp.max if order > 0 else tnp.min)(sums, axis=outer, keepdims=True)
     else:
         s = la.svd(tnp.moveaxis(x, axes, (-2, -1)), compute_uv=False)
+        s = tnp.where(s == 0, 0.0, s)  # flat at 0
         r = {2: tnp.max, -2: tnp.min, "nuc": tnp.sum}[order](s, axis=-1)
         r = tnp.expand_dims(r, axes)
     return r if keepdims else r.reshape([n for i, n in enumerate(x.shape) if i not in axes])

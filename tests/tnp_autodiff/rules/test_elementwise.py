@@ -146,6 +146,16 @@ def test_conventions(f, at, value):
         assert slope(f, at) == value
 
 
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+def test_arctan2_of_very_small_and_very_large_operands(size):
+    x, y = tnp.array([3 * size]), tnp.array([-4 * size])
+    f = lambda x, y: tnp.arctan2(x, y).sum()  # noqa: E731
+    want = [-0.16 / size, -0.12 / size]
+    numpy.testing.assert_allclose([float(plain(g)[0]) for g in grad(f, (0, 1))(x, y)], want)
+    along = [jvp(f, (x, y), (tnp.ones(1) * a, tnp.ones(1) * (1 - a)))[1] for a in (1.0, 0.0)]
+    numpy.testing.assert_allclose([float(plain(t)) for t in along], want)
+
+
 def test_the_second_derivative_of_sinc_at_zero():
     second = grad(grad(lambda x: tnp.sinc(x).sum()))
     with pytest.raises(TypeError, match="no single real number"):

@@ -5,7 +5,7 @@ import pytest
 
 import tnp
 from tests.tnp_autodiff.differences import check, plain
-from tnp_autodiff import NotDifferentiableError, grad
+from tnp_autodiff import NotDifferentiableError, grad, jvp
 
 RNG = numpy.random.default_rng(6)
 S, T = RNG.normal(size=(3, 3)) + 2 * numpy.eye(3), RNG.normal(size=(3, 3))
@@ -41,6 +41,12 @@ PROGRAMS = {
     "qr tall": (lambda np, a: np.linalg.qr(a)[0] * np.linalg.qr(a)[1].sum(), TALL),
     "qr wide": (lambda np, a: np.linalg.qr(a)[1] * np.linalg.qr(a)[0].sum(), WIDE),
     "qr r": (lambda np, a: np.linalg.qr(a, mode="r"), TALL),
+    "qr complex": (lambda np, a: np.linalg.qr(a)[0] @ (np.linalg.qr(a)[1] * 2.0 + 1.0), C),
+    "qr complex, complete": (lambda np, a: np.linalg.qr(a, mode="complete")[0] * np.linalg.qr(a)[1].sum(), C),
+    "qr complex tall": (lambda np, a: np.linalg.qr(a)[0] * np.linalg.qr(a)[1].sum(), C[:, :2]),
+    "qr complex wide": (lambda np, a: np.linalg.qr(a)[1] * np.linalg.qr(a)[0].sum(), C[:2]),
+    "qr complex stack": (lambda np, a: np.linalg.qr(a)[0] * np.linalg.qr(a)[1], numpy.array([C, C.T])),
+    "qr complex r": (lambda np, a: np.linalg.qr(a, mode="r"), C[:, :2]),
     "singular values": (lambda np, a: np.linalg.svd(a, compute_uv=False), TALL),
     "svdvals": (lambda np, a: np.linalg.svdvals(a), WIDE),
     "svd": (lambda np, a: np.linalg.svd(a)[0] ** 2 @ np.diag(np.linalg.svd(a)[1]) + np.linalg.svd(a)[2] ** 2, S),
@@ -85,6 +91,11 @@ PROGRAMS |= {
     )
     for order in ("fro", "nuc", 1, -1, 2, -2, numpy.inf, -numpy.inf)
 }
+PROGRAMS |= {
+    f"cond {order}, {kind}": (lambda np, a, order=order: np.linalg.cond(a, order) * 1.0, x)
+    for order in ("fro", 1, -1, 2, -2, numpy.inf, -numpy.inf)
+    for kind, x in [("real", S), ("complex", C), ("stack", STACK)]
+}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -97,6 +108,31 @@ def test_programs(name):
 def test_the_norm_is_flat_at_zero(order):
     g = grad(lambda x: tnp.linalg.norm(x, order))(tnp.zeros(3))
     assert g.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("order", [None, "fro", "nuc", 1, -1, 2, -2, numpy.inf, -numpy.inf])
+def test_norms_of_matrices_are_flat_at_zero(order):
+    f = lambda a: tnp.linalg.norm(a, order)  # noqa: E731
+    zeros, ones = tnp.zeros((2, 3)), tnp.ones((2, 3))
+    assert plain(grad(f)(zeros)).tolist() == [[0, 0, 0]] * 2
+    assert jvp(f, (zeros,), (ones,))[1] == 0
+
+
+@pytest.mark.parametrize("order", [0.5, 1, 1.5, 2, 3, -1, -2.5])
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_the_norm_does_not_change_with_an_element_at_zero(order):
+    f = lambda x: tnp.linalg.norm(x, order)  # noqa: E731
+    x = numpy.array([0.0, 2.0, -1.0])
+    rest = [0.0, *plain(grad(f)(tnp.array(x[1:])))] if order > 0 else [0, 0, 0]
+    numpy.testing.assert_allclose(plain(grad(f)(tnp.array(x))), rest)
+    numpy.testing.assert_allclose(plain(jvp(f, (tnp.array(x),), (tnp.ones(3),))[1]), sum(rest))
+    numpy.testing.assert_allclose(plain(grad(f)(tnp.array(x + 0j))), rest)
+
+
+def test_the_diagonal_of_r_stays_real():
+    a = numpy.array([[1 + 1j, 2], [3j, 1 - 2j], [1, 1j]])
+    turned = jvp(lambda a: tnp.linalg.qr(a)[1], (tnp.array(a),), (tnp.array(a * 1j),))[1]
+    numpy.testing.assert_allclose(plain(turned).diagonal(), 0, atol=1e-14)
 
 
 def test_the_determinant_of_a_singular_matrix():

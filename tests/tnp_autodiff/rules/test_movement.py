@@ -137,3 +137,15 @@ def test_a_cast_to_integers_leaves_the_tape(dtype):
         g = grad(lambda x: (x.astype(dtype) * x).sum())(tnp.full(2, 3.5))
     assert seen[0].filename == __file__
     assert plain(g).tolist() == [3, 3]
+
+
+def test_builders_leave_the_tape_and_their_functions_stay():
+    x = tnp.array([1.0, 2.0])
+    for left, stays in [
+        (lambda x: tnp.r_[x, x], lambda x: tnp.concatenate([x, x])),
+        (lambda x: tnp.c_[x, x], lambda x: tnp.column_stack([x, x])),
+    ]:
+        assert plain(left(x)).tolist() == plain(stays(x)).tolist()
+        with pytest.warns(LeavingTapeWarning):
+            assert plain(grad(lambda x, f=left: f(x).sum())(x)).tolist() == [0, 0]
+        assert plain(grad(lambda x, f=stays: f(x).sum())(x)).tolist() == [2, 2]

@@ -69,6 +69,28 @@ PROGRAMS = {
     "cov": (lambda np, x: np.cov(x), A),
     "corrcoef": (lambda np, x: np.corrcoef(x), A),
 }
+PROGRAMS |= {
+    f"{name} to a number, {axis}": (
+        lambda np, x, name=name, axis=axis: getattr(np, name)(np.where(MASK, x, np.nan), axis) * 1.0,
+        A,
+    )
+    for name in ("nanmean", "nanvar", "nanstd")
+    for axis in (None, (0, 1))
+}
+PROGRAMS |= {
+    f"{name} of a line, {axis}": (lambda np, x, name=name, axis=axis: getattr(np, name)(x, axis=axis) * 1.0, A[0])
+    for name in ("nanmean", "nanvar", "nanstd")
+    for axis in (None, 0, -1)
+}
+PROGRAMS |= {
+    f"{name} into out": (lambda np, x, name=name: getattr(np, name)(x, axis=0, out=np.zeros(4)), A)
+    for name in ("nanmean", "nanvar", "nanstd")
+}
+PROGRAMS |= {
+    "nanmean of a number": (lambda np, x: np.nanmean(x.sum()) * 1.0, A),
+    "nanvar with axes kept": (lambda np, x: np.nanvar(x, keepdims=True, ddof=1), A),
+    "nanstd of complex": (lambda np, x: np.nanstd(x) * 1.0, C),
+}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -100,6 +122,14 @@ def test_an_undefined_maximum_is_the_one_that_is_undefined():
 def test_std_is_flat_where_it_is_zero():
     assert slopes(tnp.std, [2.0, 2.0]) == [0, 0]
     assert slopes(tnp.var, [2.0, 2.0]) == [0, 0]
+    assert slopes(tnp.nanstd, [2.0, numpy.nan, 2.0]) == [0, 0, 0]
+    flat = tnp.array(numpy.ones((3, 2)))
+    assert plain(grad(lambda x: tnp.nanstd(x, axis=0).sum())(flat)).tolist() == [[0, 0]] * 3
+
+
+def test_undefined_elements_have_no_share_in_the_mean():
+    assert slopes(tnp.nanmean, [1.0, 2.0]) == [0.5, 0.5]
+    assert slopes(tnp.nanmean, [1.0, numpy.nan]) == [1, 0]
 
 
 def test_products_of_zeros():
