@@ -71,12 +71,22 @@ class _Arguments:
     @contextmanager
     def open(self) -> Iterator[None]:
         """The windows are open in the block; then what was written reaches the caller."""
+        with self.apart():
+            yield
+        self.hand_back()
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """The windows are open in the block."""
         try:
             yield
         finally:
             for _, y, window in self._windows:
                 window.origin.windows.remove(window)
                 make_track(y).window = None
+
+    def hand_back(self) -> None:
+        """What was written reaches the caller."""
         for x, y, window in self._windows:
             if window.written and isinstance(x, ndarray):
                 x[...] = y
@@ -258,8 +268,8 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fals
     (array([1., 4.]), array([2., 4.]))
     """
     arguments = _Arguments(tuple(primals), tuple(range(len(primals))))
-    leaves = flatten(list(tangents))[0]
-    with ForwardAccumulator(arguments.sources, [tnp.asarray(t) for t in leaves]) as accumulator, arguments.open():
+    accumulator = ForwardAccumulator(arguments.sources, [tnp.asarray(t) for t in flatten(list(tangents))[0]])
+    with arguments.open():
         y = f(*arguments.args)
     aux = None
     if has_aux:
@@ -331,7 +341,8 @@ def jacrev(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
 def jacfwd(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     """The function that gives the Jacobian of `f`, by one forward pass for each element of the argument.
 
-    Parameters and result are those of `jacrev`; one argument, an array.
+    Parameters and result are those of `jacrev`; one argument, an array. `f` runs once for each element, each time on
+    the values that the argument had; what it writes to the argument reaches the caller once.
 
     >>> import tnp as np
     >>> from tnp_autodiff import jacfwd
@@ -341,12 +352,18 @@ def jacfwd(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     """
 
     def called(*args: Any) -> Any:
-        x = tnp.asarray(args[argnums])
-
-        def of(chosen: Any) -> Any:
-            return f(*args[:argnums], chosen, *args[argnums + 1 :])
-
-        return _stacked([jvp(of, (x,), (unit,))[1] for unit in _basis(x)], x.shape, -1)
+        x = read_stand_ins(args[argnums])
+        x = x if isinstance(x, (ndarray, np.ndarray)) else tnp.asarray(x)
+        columns = []
+        for unit in _basis(x):
+            arguments = _Arguments((*args[:argnums], x, *args[argnums + 1 :]), (argnums,))
+            accumulator = ForwardAccumulator(arguments.sources, [unit])
+            with arguments.apart():
+                y = f(*arguments.args)
+            columns.append(accumulator.jvp(y, unconnected_gradients="zero"))
+            accumulator._pushing.alive = False
+        arguments.hand_back()
+        return _stacked(columns, x.shape, -1)
 
     return called
 
