@@ -55,20 +55,25 @@ class GradientTape:
         self._persistent, self._watches = persistent, watch_accessed_variables
         self._recording = Recording()
         self._variables: dict[int, Variable] = {}
-        self._token: Any = None
+        self._entered = False
         self._used = False
 
     def __enter__(self) -> "GradientTape":
-        if self._token is not None:
+        if self._entered:
             raise ValueError(
                 explain("GradientTape: this tape is recording already", "a second `with`", "one", "make another tape")
             )
-        self._token = _open.set((*_open.get(), self))
+        self._entered = True
+        _open.set((*_open.get(), self))
         return self
 
     def __exit__(self, *error: object) -> None:
-        _open.reset(self._token)
-        self._token = None
+        if not self._entered:
+            raise ValueError(
+                explain("GradientTape: this tape is not recording", "the end of a block", "its beginning first", "with")
+            )
+        self._entered = False
+        _open.set(tuple([tape for tape in _open.get() if tape is not self]))  # in any order, as generators end
 
     def __del__(self) -> None:
         self._recording.alive = False
@@ -172,7 +177,7 @@ class GradientTape:
         seeds = _seeds(targets, output_gradients)
         leaves, build = flatten(sources)
         arrays = [x._array if isinstance(x, Variable) else _array(x, "source") for x in leaves]
-        if self._persistent and self._token is not None:  # higher derivatives of the same tape
+        if self._persistent and self._entered:  # higher derivatives of the same tape
             found = reverse.gradient(self._recording, seeds, arrays, True)
         else:
             with paused(self._recording):
@@ -360,7 +365,7 @@ def _own(g: Any, x: Any, zero: bool) -> Any:
 
 def _accessed(v: Variable) -> None:
     for tape in _open.get():
-        if tape._watches and not tape._recording.paused and v.dtype.kind in "fc":
+        if tape._watches and tape._entered and not tape._recording.paused and v.dtype.kind in "fc":
             tape._watch_variable(v)
 
 

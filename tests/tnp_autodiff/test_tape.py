@@ -371,3 +371,26 @@ def test_arrays_take_the_quick_path_again_when_the_tape_is_gone(x):
     y + x
     assert not is_traced(x)
     assert not is_traced(y)
+
+
+def test_blocks_end_in_any_order():
+    v = Variable([2.0])
+
+    def block(tape):
+        with tape:
+            yield
+
+    first, second = GradientTape(), GradientTape()
+    outer = block(first)
+    next(outer)
+    with second:
+        outer.close()
+        y = v * v
+    v * v
+    numpy.testing.assert_array_equal(plain(second.gradient(y, v)), [4.0])
+    assert first.watched_variables() == ()
+
+
+def test_a_block_that_has_not_begun_does_not_end():
+    with pytest.raises(ValueError, match="not recording"):
+        GradientTape().__exit__(None, None, None)
