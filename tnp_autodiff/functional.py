@@ -281,15 +281,19 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fals
 
 
 def _stacked(rows: list[Any], shape: tuple[int, ...], axis: int) -> Any:
-    """Arrays, one for each element of an array of `shape`, as one array."""
+    """Arrays, one for each element of an array of `shape`, as one array; of an empty one, one that says its shape."""
     rows = [tnp.asarray(r) for r in rows]
     rest = rows[0].shape
     joined = tnp.stack(rows) if axis == 0 else tnp.stack(rows, axis=-1)
+    if 0 in shape:
+        joined = joined[:0] if axis == 0 else joined[..., :0]
     return joined.reshape((*shape, *rest) if axis == 0 else (*rest, *shape))
 
 
 def _basis(x: Any) -> Iterator[Any]:
-    """Unit arrays of the shape of `x`."""
+    """Unit arrays of the shape of `x`; of an empty one, itself once: what comes of it says dtypes and shapes."""
+    if not x.size:
+        yield tnp.zeros(x.shape, x.dtype)
     for i in range(x.size):
         unit = tnp.zeros(x.size, x.dtype)
         unit[i] = 1.0

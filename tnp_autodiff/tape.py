@@ -1,5 +1,6 @@
 """`GradientTape`: reverse mode as TensorFlow offers it."""
 
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -224,7 +225,7 @@ class GradientTape:
         rows = self._rows(y, sources, unconnected_gradients, _units(y.shape, y.dtype))
 
         def stacked(*found: Any) -> Any:
-            return None if found[0] is None else tnp.stack(found).reshape((*y.shape, *found[0].shape))
+            return None if found[0] is None else tnp.stack(found)[: y.size].reshape((*y.shape, *found[0].shape))
 
         return _transposed(rows, stacked)
 
@@ -281,7 +282,7 @@ class GradientTape:
         rows = self._rows(y, source, unconnected_gradients, units)
         if rows[0] is None:
             return None
-        return tnp.stack(rows, axis=1).reshape((*y.shape, *x.shape[1:]))
+        return tnp.stack(rows, axis=1)[:, : math.prod(y.shape[1:])].reshape((*y.shape, *x.shape[1:]))
 
     def _rows(self, y: Any, sources: Any, unconnected_gradients: str, units: Iterable[Any]) -> list[Any]:
         """The gradients for several cotangents, of which the tape counts as used once."""
@@ -338,7 +339,9 @@ def _seeds(targets: list[Any], output_gradients: Any) -> list[tuple[Any, Any]]:
 
 
 def _units(shape: tuple[int, ...], dtype: Any) -> Iterator[Any]:
-    """Arrays with one element of one, each other zero."""
+    """Arrays with one element of one, each other zero; of an empty shape one: what comes of it has a shape."""
+    if 0 in shape:
+        yield tnp.zeros(shape, dtype)
     for k in np.ndindex(shape):
         unit = tnp.zeros(shape, dtype)
         unit[k] = 1.0

@@ -187,3 +187,27 @@ def test_jacfwd_hands_back_to_an_outer_tape():
         z = x * 1.0
         jacfwd(f)(z)
     numpy.testing.assert_array_equal(plain(tape.gradient(z, x)), [2.0, 8.0])
+
+
+@pytest.mark.parametrize("jacobian", [jacfwd, jacrev])
+@pytest.mark.parametrize(
+    ("f", "n", "shape"),
+    [
+        (lambda x: x[:0], 3, (0, 3)),
+        (lambda x: x * 2, 0, (0, 0)),
+        (lambda x: x.sum(), 0, (0,)),
+        (lambda x: tnp.stack([x, x]), 0, (2, 0, 0)),
+        (lambda x: tnp.zeros((2, 0)), 3, (2, 0, 3)),
+    ],
+)
+def test_jacobians_of_empty_arrays(jacobian, f, n, shape):
+    assert jacobian(f)(tnp.ones(n)).shape == shape
+
+
+def test_hessian_of_an_empty_array():
+    assert hessian(lambda x: (x**2).sum())(tnp.zeros(0)).shape == (0, 0)
+
+
+def test_jacrev_of_a_structure_and_an_empty_value():
+    found = jacrev(lambda p: p["a"][:0] * p["b"])({"a": tnp.ones(3), "b": tnp.ones(())})
+    assert {k: v.shape for k, v in found.items()} == {"a": (0, 3), "b": (0,)}

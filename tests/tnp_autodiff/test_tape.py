@@ -394,3 +394,21 @@ def test_blocks_end_in_any_order():
 def test_a_block_that_has_not_begun_does_not_end():
     with pytest.raises(ValueError, match="not recording"):
         GradientTape().__exit__(None, None, None)
+
+
+def test_jacobian_of_an_empty_target(x):
+    with GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x[:0] * 2
+        m = tnp.outer(x, x)
+    assert tape.jacobian(y, x).shape == (0, 4)
+    assert tape.jacobian(m[:, :0], {"x": x})["x"].shape == (4, 0, 4)
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 2)])
+def test_batch_jacobian_of_an_empty_target(shape):
+    x = tnp.ones(shape)
+    with GradientTape() as tape:
+        tape.watch(x)
+        y = x * 2
+    assert tape.batch_jacobian(y, x).shape == (*shape, shape[1])
