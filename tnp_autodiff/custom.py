@@ -150,7 +150,7 @@ class _Recomputed:
             with paused(recording):
                 return reverse.gradient(recording, seeds, sources, False)
         finally:
-            recording.alive = False
+            recording.end()
 
     def jvp(self, ts: list[Any], out: Any, xs: list[Any], params: dict[str, Any]) -> Any:
         return transposed(self, ts, out, xs, params)

@@ -175,7 +175,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = Fals
                 seeds = [(y, tnp.ones((), y.dtype))] if isinstance(y, ndarray) else []
                 found = reverse.gradient(recording, seeds, arguments.sources, False)
         finally:
-            recording.alive = False
+            recording.end()
         gs = arguments.structured([_own(g, x) for g, x in zip(found, arguments.sources, strict=True)])
         g = gs[0] if isinstance(argnums, int) else tuple(gs)
         y = _result(y)

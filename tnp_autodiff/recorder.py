@@ -190,6 +190,8 @@ def _record_op(
         if track is not None:
             track.head = op
     op.out = None
+    for tape in tapes:
+        tape.add(op)
     return op
 
 
@@ -315,6 +317,8 @@ def write(x: ndarray, key: Any, value: Any, adds: bool = False, unknown: str | N
     event.before = None if whole and unknown is None else head
     event.value, event.blind, event.unknown = ref, blind, unknown
     track.head = event
+    for tape in tapes:
+        tape.add(event)
 
 
 # ------------------------------------------------------------------------------------------------ the interpreter

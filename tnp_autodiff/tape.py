@@ -77,7 +77,7 @@ class GradientTape:
         _open.set(tuple([tape for tape in _open.get() if tape is not self]))  # in any order, as generators end
 
     def __del__(self) -> None:
-        self._recording.alive = False
+        self._recording.end()
 
     def watch(self, tensor: Any) -> None:
         """Make arrays, or variables, sources of derivatives: what is computed from them is recorded.
@@ -139,7 +139,7 @@ class GradientTape:
 
     def reset(self) -> None:
         """Forget everything recorded and watched so far."""
-        self._recording.alive = False
+        self._recording.end()
         self._recording, self._used = Recording(), False
         self._variables = {}
 
@@ -184,7 +184,7 @@ class GradientTape:
             with paused(self._recording):
                 found = reverse.gradient(self._recording, seeds, arrays, self._persistent)
         if not self._persistent:
-            self._recording.alive = False
+            self._recording.end()
         zero = unconnected_gradients == "zero"
         return build([_own(g, x, zero) for g, x in zip(found, arrays, strict=True)])
 
@@ -293,7 +293,7 @@ class GradientTape:
         finally:
             self._persistent = persistent
             if not persistent:
-                self._recording.alive = False
+                self._recording.end()
 
     def _use(self) -> None:
         if self._used and not self._persistent:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -67,12 +68,30 @@ class Recording:
     born : int
     """
 
-    __slots__ = ("__weakref__", "alive", "born")
+    __slots__ = ("__weakref__", "_events", "_room", "alive", "born")
 
     def __init__(self) -> None:
         self.alive, self.born = True, next(clock)
+        self._events: list[weakref.ref[Any]] = []
+        self._room = 64
 
     paused = property(is_paused)
+
+    def add(self, event: Any) -> None:
+        """An event was recorded for this; it lives as long as what depends on it."""
+        self._events.append(weakref.ref(event))
+        if len(self._events) > self._room:
+            self._events = [r for r in self._events if r() is not None]
+            self._room = 2 * len(self._events) + 64
+
+    def end(self) -> None:
+        """Nothing is asked of this any more: events that nobody else wants let go of what they hold."""
+        self.alive = False
+        events, self._events = self._events, []
+        for r in events:
+            event = r()
+            if event is not None and not any([tape.alive for tape in event.tapes]):
+                event.let_go()
 
 
 class Track:

@@ -412,3 +412,50 @@ def test_batch_jacobian_of_an_empty_target(shape):
         tape.watch(x)
         y = x * 2
     assert tape.batch_jacobian(y, x).shape == (*shape, shape[1])
+
+
+def _ended(tape, x, y, how):
+    """The tape is over, in one of the ways that there are."""
+    if how == "another result":
+        tape.gradient(y, x)
+    elif how == "reset":
+        tape.reset()
+
+
+@pytest.mark.parametrize("how", ["dropped", "another result", "reset"])
+@pytest.mark.parametrize("n", [4, 4000])
+def test_a_kept_result_does_not_hold_the_graph_of_a_tape_that_is_over(how, n):
+    x = tnp.ones(n)
+    tape = GradientTape()
+    tape.watch(x)
+    z = tnp.sin(x)
+    w = z * z
+    w[0] = z[1]
+    y, kept = w.sum(), (tnp.cos(z) * w).sum()
+    ops = [weakref.ref(array._cell.record.head) for array in (z, w)]
+    op = kept._cell.record.head
+    assert op.refs
+    del z, w
+    assert all(r() is not None for r in ops)
+    _ended(tape, x, y, how)
+    del tape, y
+    assert op.saved is None
+    assert [r() for r in ops] == [None, None]
+
+
+def test_a_graph_stays_for_another_tape(x):
+    outer, inner = GradientTape(), GradientTape()
+    outer.watch(x)
+    inner.watch(x)
+    y = (tnp.sin(x) * x).sum()
+    inner.gradient(y, x)
+    del inner
+    numpy.testing.assert_allclose(plain(outer.gradient(y, x)), numpy.cos(X) * X + numpy.sin(X))
+
+
+def test_a_long_recording_forgets_dropped_events(x):
+    tape = GradientTape()
+    tape.watch(x)
+    for _ in range(1000):
+        x * 2.0
+    assert len(tape._recording._events) < 200
