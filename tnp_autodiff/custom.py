@@ -150,7 +150,7 @@ class _Recomputed:
             with paused(recording):
                 return reverse.gradient(recording, seeds, sources, False)
         finally:
-            recording.alive = False
+            recording.end()
 
     def jvp(self, ts: list[Any], out: Any, xs: list[Any], params: dict[str, Any]) -> Any:
         return transposed(self, ts, out, xs, params)
@@ -198,8 +198,9 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 def _collecting() -> Iterator[dict[int, ndarray]]:
     """Which tracked arrays from outside are read in the block."""
     found: dict[int, ndarray] = {}
-    collectors.append((next(clock), found))
+    collector = (next(clock), found)
+    collectors.set((*collectors.get(), collector))
     try:
         yield found
     finally:
-        collectors.pop()
+        collectors.set(tuple([c for c in collectors.get() if c is not collector]))

@@ -60,7 +60,7 @@ class Event:
         """Turn the cotangents of what it made into those of what it read."""
 
     def let_go(self) -> None:
-        """Drop saved values."""
+        """Drop saved values, and what was before: no gradient is asked any more."""
 
 
 class Source(Event):
@@ -70,6 +70,11 @@ class Source(Event):
 
     def __init__(self, key: Key, before: Event | None, tapes: tuple[Recording, ...]) -> None:
         self.time, self.key, self.before, self.tapes = next(clock), key, before, tapes
+        for tape in tapes:
+            tape.add(self)
+
+    def let_go(self) -> None:
+        self.before = None
 
     def refs_of(self, tape: Recording) -> list[Ref]:
         return [] if self.before is None or tape not in self.before.tapes else [Ref(self.key, None, self.before)]
@@ -135,6 +140,7 @@ class Op(Event):
 
     def let_go(self) -> None:
         self.saved = self.out = None
+        self.refs = []
 
 
 class Write(Event):
@@ -191,6 +197,9 @@ class Write(Event):
         if value is not None and g is not None:
             wins = None if self.adds or type(self.place) is not Scattered else self.place.winners()
             cts.add(value, g if wins is None else tnp.where(wins, g, 0.0))
+
+    def let_go(self) -> None:
+        self.before = self.value = None
 
 
 class Valueless:

@@ -1,8 +1,6 @@
 """Forward mode: tangents are pushed along as the program runs."""
 
-import weakref
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -11,12 +9,10 @@ import tnp
 from tnp.hot import ndarray
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.places import geometry
-from tnp_autodiff.recorder import is_tracked, paused
-from tnp_autodiff.tracks import Held, Track, as_dtype, clock, make_track, recordings, track_of
+from tnp_autodiff.recorder import is_tracked
+from tnp_autodiff.tracks import Held, Track, as_dtype, clock, is_paused, make_track, paused_since, track_of
 from tnp_autodiff.tree import flatten
 from tnp_autodiff.variable import Variable
-
-_all: "weakref.WeakSet[Pushing]" = weakref.WeakSet()
 
 
 class Pushing:
@@ -25,29 +21,21 @@ class Pushing:
     Attributes
     ----------
     alive : bool
-    busy : int
-        Is it at work? What it does itself has no tangents for it.
+    busy : bool
+        Is it at work here? What it does itself has no tangents for it.
     born : int
     """
 
-    __slots__ = ("__weakref__", "alive", "born", "busy")
+    __slots__ = ("__weakref__", "alive", "born")
 
     def __init__(self) -> None:
-        self.alive, self.busy, self.born = True, 0, next(clock)
-        _all.add(self)
+        self.alive, self.born = True, next(clock)
 
-    @contextmanager
-    def working(self) -> Iterator[None]:
+    busy = property(is_paused)
+
+    def working(self) -> Any:
         """In this block only what lies further out is told."""
-        inner = [p for p in _all if p.born >= self.born]
-        for p in inner:
-            p.busy += 1
-        try:
-            with paused(*[r for r in recordings if r.born > self.born]):
-                yield
-        finally:
-            for p in inner:
-                p.busy -= 1
+        return paused_since(self.born)
 
     def tangent_of(self, x: Any) -> Any:
         """The tangent of an array; None for zeros."""

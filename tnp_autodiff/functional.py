@@ -71,12 +71,22 @@ class _Arguments:
     @contextmanager
     def open(self) -> Iterator[None]:
         """The windows are open in the block; then what was written reaches the caller."""
+        with self.apart():
+            yield
+        self.hand_back()
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """The windows are open in the block."""
         try:
             yield
         finally:
             for _, y, window in self._windows:
                 window.origin.windows.remove(window)
                 make_track(y).window = None
+
+    def hand_back(self) -> None:
+        """What was written reaches the caller."""
         for x, y, window in self._windows:
             if window.written and isinstance(x, ndarray):
                 x[...] = y
@@ -165,7 +175,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = Fals
                 seeds = [(y, tnp.ones((), y.dtype))] if isinstance(y, ndarray) else []
                 found = reverse.gradient(recording, seeds, arguments.sources, False)
         finally:
-            recording.alive = False
+            recording.end()
         gs = arguments.structured([_own(g, x) for g, x in zip(found, arguments.sources, strict=True)])
         g = gs[0] if isinstance(argnums, int) else tuple(gs)
         y = _result(y)
@@ -258,8 +268,8 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fals
     (array([1., 4.]), array([2., 4.]))
     """
     arguments = _Arguments(tuple(primals), tuple(range(len(primals))))
-    leaves = flatten(list(tangents))[0]
-    with ForwardAccumulator(arguments.sources, [tnp.asarray(t) for t in leaves]) as accumulator, arguments.open():
+    accumulator = ForwardAccumulator(arguments.sources, [tnp.asarray(t) for t in flatten(list(tangents))[0]])
+    with arguments.open():
         y = f(*arguments.args)
     aux = None
     if has_aux:
@@ -271,15 +281,19 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fals
 
 
 def _stacked(rows: list[Any], shape: tuple[int, ...], axis: int) -> Any:
-    """Arrays, one for each element of an array of `shape`, as one array."""
+    """Arrays, one for each element of an array of `shape`, as one array; of an empty one, one that says its shape."""
     rows = [tnp.asarray(r) for r in rows]
     rest = rows[0].shape
     joined = tnp.stack(rows) if axis == 0 else tnp.stack(rows, axis=-1)
+    if 0 in shape:
+        joined = joined[:0] if axis == 0 else joined[..., :0]
     return joined.reshape((*shape, *rest) if axis == 0 else (*rest, *shape))
 
 
 def _basis(x: Any) -> Iterator[Any]:
-    """Unit arrays of the shape of `x`."""
+    """Unit arrays of the shape of `x`; of an empty one, itself once: what comes of it says dtypes and shapes."""
+    if not x.size:
+        yield tnp.zeros(x.shape, x.dtype)
     for i in range(x.size):
         unit = tnp.zeros(x.size, x.dtype)
         unit[i] = 1.0
@@ -331,7 +345,8 @@ def jacrev(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
 def jacfwd(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     """The function that gives the Jacobian of `f`, by one forward pass for each element of the argument.
 
-    Parameters and result are those of `jacrev`; one argument, an array.
+    Parameters and result are those of `jacrev`; one argument, an array. `f` runs once for each element, each time on
+    the values that the argument had; what it writes to the argument reaches the caller once.
 
     >>> import tnp as np
     >>> from tnp_autodiff import jacfwd
@@ -341,12 +356,18 @@ def jacfwd(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     """
 
     def called(*args: Any) -> Any:
-        x = tnp.asarray(args[argnums])
-
-        def of(chosen: Any) -> Any:
-            return f(*args[:argnums], chosen, *args[argnums + 1 :])
-
-        return _stacked([jvp(of, (x,), (unit,))[1] for unit in _basis(x)], x.shape, -1)
+        x = read_stand_ins(args[argnums])
+        x = x if isinstance(x, (ndarray, np.ndarray)) else tnp.asarray(x)
+        columns = []
+        for unit in _basis(x):
+            arguments = _Arguments((*args[:argnums], x, *args[argnums + 1 :]), (argnums,))
+            accumulator = ForwardAccumulator(arguments.sources, [unit])
+            with arguments.apart():
+                y = f(*arguments.args)
+            columns.append(accumulator.jvp(y, unconnected_gradients="zero"))
+            accumulator._pushing.alive = False
+        arguments.hand_back()
+        return _stacked(columns, x.shape, -1)
 
     return called
 

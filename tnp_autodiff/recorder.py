@@ -5,7 +5,7 @@ or an accumulator that wants to know is alive.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,15 @@ from tnp_autodiff.events import Aval, Op, Source, Valueless, Write
 from tnp_autodiff.places import Key, Scattered, Strided, geometry, is_same_kind, positions
 from tnp_autodiff.saved import Saved
 from tnp_autodiff.tracks import Recording, Ref, Track, clock, make_track, track_of
+from tnp_autodiff.tracks import paused as paused
 
 CALLS: dict[Any, Any] = {}  # NumPy's function, method or ufunc -> handler(raw, args, kwargs)
 PRIMITIVES: dict[Any, Any] = {}  # elementwise primitive -> rule; None: its derivative is zero
 READS: dict[type, Any] = {}  # class that stands for an array -> function that gives the array
 
 
-collectors: list[tuple[int, dict[int, ndarray]]] = []  # from when on, and tracked arrays from before that were read
+Collector = tuple[int, dict[int, ndarray]]  # from when on, and tracked arrays from before that were read
+collectors: ContextVar[tuple[Collector, ...]] = ContextVar("tnp_autodiff_collectors", default=())
 
 
 def public(raw: Any) -> Any:
@@ -123,7 +125,7 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
         refs.append(ref)
     if not tapes and not accumulators:
         return result
-    for start, found in collectors:
+    for start, found in collectors.get():
         for x, ref in zip(operands, refs, strict=True):
             if ref is not None and (ref.head.time < start or type(ref.head) is Source):
                 found[id(x._cell)] = x if type(x._base) is not ndarray else x._base
@@ -188,6 +190,8 @@ def _record_op(
         if track is not None:
             track.head = op
     op.out = None
+    for tape in tapes:
+        tape.add(op)
     return op
 
 
@@ -313,6 +317,8 @@ def write(x: ndarray, key: Any, value: Any, adds: bool = False, unknown: str | N
     event.before = None if whole and unknown is None else head
     event.value, event.blind, event.unknown = ref, blind, unknown
     track.head = event
+    for tape in tapes:
+        tape.add(event)
 
 
 # ------------------------------------------------------------------------------------------------ the interpreter
@@ -418,18 +424,6 @@ def _each(result: Any, f: Any) -> Any:
     if isinstance(result, tuple):
         return type(result)(*[_each(y, f) for y in result])
     return f(result) if type(result) is ndarray or isinstance(result, np.generic) else result
-
-
-@contextmanager
-def paused(*recordings: Recording) -> Iterator[None]:
-    """Nothing is recorded for these in the block."""
-    for r in recordings:
-        r.paused += 1
-    try:
-        yield
-    finally:
-        for r in recordings:
-            r.paused -= 1
 
 
 install_base(Differentiation())

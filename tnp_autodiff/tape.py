@@ -1,5 +1,6 @@
 """`GradientTape`: reverse mode as TensorFlow offers it."""
 
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -55,23 +56,28 @@ class GradientTape:
         self._persistent, self._watches = persistent, watch_accessed_variables
         self._recording = Recording()
         self._variables: dict[int, Variable] = {}
-        self._token: Any = None
+        self._entered = False
         self._used = False
 
     def __enter__(self) -> "GradientTape":
-        if self._token is not None:
+        if self._entered:
             raise ValueError(
                 explain("GradientTape: this tape is recording already", "a second `with`", "one", "make another tape")
             )
-        self._token = _open.set((*_open.get(), self))
+        self._entered = True
+        _open.set((*_open.get(), self))
         return self
 
     def __exit__(self, *error: object) -> None:
-        _open.reset(self._token)
-        self._token = None
+        if not self._entered:
+            raise ValueError(
+                explain("GradientTape: this tape is not recording", "the end of a block", "its beginning first", "with")
+            )
+        self._entered = False
+        _open.set(tuple([tape for tape in _open.get() if tape is not self]))  # in any order, as generators end
 
     def __del__(self) -> None:
-        self._recording.alive = False
+        self._recording.end()
 
     def watch(self, tensor: Any) -> None:
         """Make arrays, or variables, sources of derivatives: what is computed from them is recorded.
@@ -133,7 +139,7 @@ class GradientTape:
 
     def reset(self) -> None:
         """Forget everything recorded and watched so far."""
-        self._recording.alive = False
+        self._recording.end()
         self._recording, self._used = Recording(), False
         self._variables = {}
 
@@ -172,13 +178,13 @@ class GradientTape:
         seeds = _seeds(targets, output_gradients)
         leaves, build = flatten(sources)
         arrays = [x._array if isinstance(x, Variable) else _array(x, "source") for x in leaves]
-        if self._persistent and self._token is not None:  # higher derivatives of the same tape
+        if self._persistent and self._entered:  # higher derivatives of the same tape
             found = reverse.gradient(self._recording, seeds, arrays, True)
         else:
             with paused(self._recording):
                 found = reverse.gradient(self._recording, seeds, arrays, self._persistent)
         if not self._persistent:
-            self._recording.alive = False
+            self._recording.end()
         zero = unconnected_gradients == "zero"
         return build([_own(g, x, zero) for g, x in zip(found, arrays, strict=True)])
 
@@ -219,7 +225,7 @@ class GradientTape:
         rows = self._rows(y, sources, unconnected_gradients, _units(y.shape, y.dtype))
 
         def stacked(*found: Any) -> Any:
-            return None if found[0] is None else tnp.stack(found).reshape((*y.shape, *found[0].shape))
+            return None if found[0] is None else tnp.stack(found)[: y.size].reshape((*y.shape, *found[0].shape))
 
         return _transposed(rows, stacked)
 
@@ -276,7 +282,7 @@ class GradientTape:
         rows = self._rows(y, source, unconnected_gradients, units)
         if rows[0] is None:
             return None
-        return tnp.stack(rows, axis=1).reshape((*y.shape, *x.shape[1:]))
+        return tnp.stack(rows, axis=1)[:, : math.prod(y.shape[1:])].reshape((*y.shape, *x.shape[1:]))
 
     def _rows(self, y: Any, sources: Any, unconnected_gradients: str, units: Iterable[Any]) -> list[Any]:
         """The gradients for several cotangents, of which the tape counts as used once."""
@@ -287,7 +293,7 @@ class GradientTape:
         finally:
             self._persistent = persistent
             if not persistent:
-                self._recording.alive = False
+                self._recording.end()
 
     def _use(self) -> None:
         if self._used and not self._persistent:
@@ -333,7 +339,9 @@ def _seeds(targets: list[Any], output_gradients: Any) -> list[tuple[Any, Any]]:
 
 
 def _units(shape: tuple[int, ...], dtype: Any) -> Iterator[Any]:
-    """Arrays with one element of one, each other zero."""
+    """Arrays with one element of one, each other zero; of an empty shape one: what comes of it has a shape."""
+    if 0 in shape:
+        yield tnp.zeros(shape, dtype)
     for k in np.ndindex(shape):
         unit = tnp.zeros(shape, dtype)
         unit[k] = 1.0
@@ -360,7 +368,7 @@ def _own(g: Any, x: Any, zero: bool) -> Any:
 
 def _accessed(v: Variable) -> None:
     for tape in _open.get():
-        if tape._watches and not tape._recording.paused and v.dtype.kind in "fc":
+        if tape._watches and tape._entered and not tape._recording.paused and v.dtype.kind in "fc":
             tape._watch_variable(v)
 
 

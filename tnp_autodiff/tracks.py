@@ -1,7 +1,11 @@
 """What is known of the memory of arrays: who wants to know, what changed it last, and what belongs to it."""
 
 import itertools
+import math
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +18,42 @@ from tnp_autodiff.places import Key, geometry
 clock = itertools.count(1)
 
 
-recordings: "weakref.WeakSet[Recording]" = weakref.WeakSet()
+class _Pause:
+    """A block in which some recordings and accumulators are told nothing: those named, and those born in a span."""
+
+    __slots__ = ("first", "last", "named")
+
+    def __init__(self, named: tuple[Any, ...], first: float, last: float) -> None:
+        self.named, self.first, self.last = named, first, last
+
+
+# Of the context, as a thread or a task has it: what pauses here is still told of what others do.
+_pauses: ContextVar[tuple[_Pause, ...]] = ContextVar("tnp_autodiff_pauses", default=())
+
+
+def is_paused(x: Any) -> bool:
+    """Is a recording or an accumulator to be told nothing here?"""
+    return any([p.first <= x.born <= p.last or x in p.named for p in _pauses.get()])
+
+
+@contextmanager
+def _pause(p: _Pause) -> Iterator[None]:
+    _pauses.set((*_pauses.get(), p))
+    try:
+        yield
+    finally:  # blocks of generators do not end in the order of their beginning, nor always in their context
+        p.named, p.first, p.last = (), math.inf, -math.inf
+        _pauses.set(tuple([q for q in _pauses.get() if q is not p]))
+
+
+def paused(*named: Any) -> Any:
+    """In the block, in this context, these recordings are told nothing."""
+    return _pause(_Pause(named, math.inf, -math.inf))
+
+
+def paused_since(born: int) -> Any:
+    """In the block, in this context, whatever was born from then until now is told nothing."""
+    return _pause(_Pause((), born, next(clock)))
 
 
 class Recording:
@@ -24,16 +63,35 @@ class Recording:
     ----------
     alive : bool
         False once the tape is gone or used up: nothing is recorded for it any more.
-    paused : int
-        Blocks of `stop_recording` that are open.
+    paused : bool
+        Is nothing recorded for it here?
     born : int
     """
 
-    __slots__ = ("__weakref__", "alive", "born", "paused")
+    __slots__ = ("__weakref__", "_events", "_room", "alive", "born")
 
     def __init__(self) -> None:
-        self.alive, self.paused, self.born = True, 0, next(clock)
-        recordings.add(self)
+        self.alive, self.born = True, next(clock)
+        self._events: list[weakref.ref[Any]] = []
+        self._room = 64
+
+    paused = property(is_paused)
+
+    def add(self, event: Any) -> None:
+        """An event was recorded for this; it lives as long as what depends on it."""
+        self._events.append(weakref.ref(event))
+        if len(self._events) > self._room:
+            self._events = [r for r in self._events if r() is not None]
+            self._room = 2 * len(self._events) + 64
+
+    def end(self) -> None:
+        """Nothing is asked of this any more: events that nobody else wants let go of what they hold."""
+        self.alive = False
+        events, self._events = self._events, []
+        for r in events:
+            event = r()
+            if event is not None and not any([tape.alive for tape in event.tapes]):
+                event.let_go()
 
 
 class Track:

@@ -6,6 +6,7 @@ import pytest
 import tnp
 from tests.tnp_autodiff.differences import plain
 from tnp_autodiff import (
+    GradientTape,
     NotDifferentiableError,
     Variable,
     grad,
@@ -161,3 +162,52 @@ def test_writes_reach_the_callers_array_in_forward_mode_too():
         value, tangent = jvp(f, (x,), (numpy.ones(4),))
         assert (value, tangent) == (2 * X.sum(), 8)
         assert x.tolist() == (2 * X).tolist()
+
+
+@pytest.mark.parametrize("of", [tnp.array, numpy.array, Variable])
+@pytest.mark.parametrize("jacobian", [jacfwd, jacrev])
+def test_jacobians_hand_back_once_what_the_function_writes(jacobian, of):
+    def f(x):
+        x *= x
+        return x
+
+    x = of([1.0, 4.0])
+    numpy.testing.assert_array_equal(plain(jacobian(f)(x)), [[2.0, 0.0], [0.0, 8.0]])
+    numpy.testing.assert_array_equal(plain(x), [1.0, 16.0])
+
+
+def test_jacfwd_hands_back_to_an_outer_tape():
+    def f(x):
+        x *= x
+        return x
+
+    x = tnp.array([1.0, 4.0])
+    with GradientTape() as tape:
+        tape.watch(x)
+        z = x * 1.0
+        jacfwd(f)(z)
+    numpy.testing.assert_array_equal(plain(tape.gradient(z, x)), [2.0, 8.0])
+
+
+@pytest.mark.parametrize("jacobian", [jacfwd, jacrev])
+@pytest.mark.parametrize(
+    ("f", "n", "shape"),
+    [
+        (lambda x: x[:0], 3, (0, 3)),
+        (lambda x: x * 2, 0, (0, 0)),
+        (lambda x: x.sum(), 0, (0,)),
+        (lambda x: tnp.stack([x, x]), 0, (2, 0, 0)),
+        (lambda x: tnp.zeros((2, 0)), 3, (2, 0, 3)),
+    ],
+)
+def test_jacobians_of_empty_arrays(jacobian, f, n, shape):
+    assert jacobian(f)(tnp.ones(n)).shape == shape
+
+
+def test_hessian_of_an_empty_array():
+    assert hessian(lambda x: (x**2).sum())(tnp.zeros(0)).shape == (0, 0)
+
+
+def test_jacrev_of_a_structure_and_an_empty_value():
+    found = jacrev(lambda p: p["a"][:0] * p["b"])({"a": tnp.ones(3), "b": tnp.ones(())})
+    assert {k: v.shape for k, v in found.items()} == {"a": (0, 3), "b": (0,)}

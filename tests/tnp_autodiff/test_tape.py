@@ -371,3 +371,91 @@ def test_arrays_take_the_quick_path_again_when_the_tape_is_gone(x):
     y + x
     assert not is_traced(x)
     assert not is_traced(y)
+
+
+def test_blocks_end_in_any_order():
+    v = Variable([2.0])
+
+    def block(tape):
+        with tape:
+            yield
+
+    first, second = GradientTape(), GradientTape()
+    outer = block(first)
+    next(outer)
+    with second:
+        outer.close()
+        y = v * v
+    v * v
+    numpy.testing.assert_array_equal(plain(second.gradient(y, v)), [4.0])
+    assert first.watched_variables() == ()
+
+
+def test_a_block_that_has_not_begun_does_not_end():
+    with pytest.raises(ValueError, match="not recording"):
+        GradientTape().__exit__(None, None, None)
+
+
+def test_jacobian_of_an_empty_target(x):
+    with GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x[:0] * 2
+        m = tnp.outer(x, x)
+    assert tape.jacobian(y, x).shape == (0, 4)
+    assert tape.jacobian(m[:, :0], {"x": x})["x"].shape == (4, 0, 4)
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 2)])
+def test_batch_jacobian_of_an_empty_target(shape):
+    x = tnp.ones(shape)
+    with GradientTape() as tape:
+        tape.watch(x)
+        y = x * 2
+    assert tape.batch_jacobian(y, x).shape == (*shape, shape[1])
+
+
+def _ended(tape, x, y, how):
+    """The tape is over, in one of the ways that there are."""
+    if how == "another result":
+        tape.gradient(y, x)
+    elif how == "reset":
+        tape.reset()
+
+
+@pytest.mark.parametrize("how", ["dropped", "another result", "reset"])
+@pytest.mark.parametrize("n", [4, 4000])
+def test_a_kept_result_does_not_hold_the_graph_of_a_tape_that_is_over(how, n):
+    x = tnp.ones(n)
+    tape = GradientTape()
+    tape.watch(x)
+    z = tnp.sin(x)
+    w = z * z
+    w[0] = z[1]
+    y, kept = w.sum(), (tnp.cos(z) * w).sum()
+    ops = [weakref.ref(array._cell.record.head) for array in (z, w)]
+    op = kept._cell.record.head
+    assert op.refs
+    del z, w
+    assert all(r() is not None for r in ops)
+    _ended(tape, x, y, how)
+    del tape, y
+    assert op.saved is None
+    assert [r() for r in ops] == [None, None]
+
+
+def test_a_graph_stays_for_another_tape(x):
+    outer, inner = GradientTape(), GradientTape()
+    outer.watch(x)
+    inner.watch(x)
+    y = (tnp.sin(x) * x).sum()
+    inner.gradient(y, x)
+    del inner
+    numpy.testing.assert_allclose(plain(outer.gradient(y, x)), numpy.cos(X) * X + numpy.sin(X))
+
+
+def test_a_long_recording_forgets_dropped_events(x):
+    tape = GradientTape()
+    tape.watch(x)
+    for _ in range(1000):
+        x * 2.0
+    assert len(tape._recording._events) < 200
