@@ -1,6 +1,7 @@
 """The short way of small calls in the build without a compiler: what `tnp.arrays._quick` does, in one frame of Python.
 
-Each function asks what tnp/hot.py asks and, if all is small and there, calls NumPy; otherwise it goes the long way.
+Each function asks what tnp/hot.py asks and, if all is small and there, calls NumPy; otherwise it goes the long way, and
+lets go of NumPy's arrays before: with one more reference their memory would look as if foreign code had it.
 """
 
 import operator
@@ -42,8 +43,10 @@ def _binary(op, long_way):
             if type(b) is ndarray:
                 b, c = other._nd, other._cell
                 if b is None or (c is not None and c.marked & UNREADABLE) or b.nbytes >= hot.lazy_from:
+                    a = b = c = None
                     return long_way(self, other)
             elif type(b) not in _NUMBERS:
+                a = b = c = None
                 return long_way(self, other)
             r = op(a, b)
             if type(r) is not _NDARRAY:
@@ -52,6 +55,7 @@ def _binary(op, long_way):
             x._nd = r
             x._cell = x._place = x._base = None
             return x
+        a = b = c = None
         return long_way(self, other)
 
     return method
@@ -70,11 +74,14 @@ def _inplace(op, long_way):
             if type(b) is ndarray:
                 b, c = other._nd, other._cell
                 if b is None or (c is not None and c.marked & UNREADABLE) or b.nbytes >= hot.lazy_from:
+                    a = b = c = None
                     return long_way(self, other)
             elif type(b) not in _NUMBERS:
+                a = b = c = None
                 return long_way(self, other)
             op(a, b)
             return self
+        a = b = c = None
         return long_way(self, other)
 
     return method
@@ -90,6 +97,7 @@ def _unary(op, long_way):
             and a.nbytes < hot.lazy_from < _LARGE
         ):
             return _wrapped(op(a))
+        a = c = None
         return long_way(self)
 
     return method
@@ -112,6 +120,7 @@ def _getitem(long_way):
             and a.dtype.kind not in "VO"
         ):
             return a[key]
+        a = c = None
         return long_way(self, key)
 
     return __getitem__
@@ -129,6 +138,7 @@ def _setitem(long_way):
         ):
             a[key] = value
         else:
+            a = c = None
             long_way(self, key, value)
 
     return __setitem__
@@ -151,7 +161,7 @@ def _call(long_way):
         if n == raw.nin and n <= 2 and (not kwargs or (len(kwargs) == 1 and "out" in kwargs)):
             a = _there(args[0])
             b = _there(args[1]) if n == 2 else None
-            if a is not None and (n == 1 or b is not None):
+            if a is not None and (n == 1 or b is not None) and raw.nout == 1:
                 if kwargs:
                     out = kwargs["out"]
                     if type(out) is ndarray and (type(a) is _NDARRAY or type(b) is _NDARRAY):
@@ -163,7 +173,8 @@ def _call(long_way):
                                 raw(a, b, out=o)
                             return out
                 elif type(a) is _NDARRAY or type(b) is _NDARRAY:
-                    return _wrapped(raw(a) if n == 1 else raw(a, b)) if raw.nout == 1 else long_way(self, *args)
+                    return _wrapped(raw(a) if n == 1 else raw(a, b))
+        a = b = c = None
         return long_way(self, *args, **kwargs)
 
     return __call__
