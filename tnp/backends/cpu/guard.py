@@ -22,6 +22,7 @@ from tnp.core.primitive import Reduction
 
 ALIGNED = 64  # elements: slabs end at multiples
 SLAB = 1 << 18  # elements: what stays in the cache, and is worth two threads
+FEW = 1 << 15  # elements of a slab where NumPy makes an array for every step
 _INTEGER = {"floor_divide", "remainder", "fmod", "reciprocal"}  # they raise flags without floats
 
 
@@ -54,7 +55,10 @@ def run(backend: Any, group: Group, aliased: frozenset[int], key: object) -> int
         found, entry = backend.by_rows(group, operands, aliased, key)
         if found is None:
             began = time.perf_counter_ns()
-            found = (_apart if group.spare else _by_slabs)(backend, group, aliased, size)
+            if group.spare:
+                found = _apart(backend, group, aliased, size)
+            else:
+                found = _by_slabs(backend, group, aliased, size, SLAB if entry is None else FEW)
             if entry is not None:
                 entry.spent += time.perf_counter_ns() - began
         return int(found)
@@ -87,14 +91,14 @@ class Guarded(Ready):
         return flags
 
 
-def _by_slabs(backend: Any, group: Group, aliased: frozenset[int], size: int) -> int:
-    """Through fresh memory that stays in the cache, some planes at a time."""
+def _by_slabs(backend: Any, group: Group, aliased: frozenset[int], size: int, most: int) -> int:
+    """Through fresh memory that stays in the cache, some planes at a time: `most` elements, or one plane."""
     if not size or not group.shape:
         return _apart(backend, group, aliased, size)
     planes = group.shape[0]
     plane = size // planes
     unit = ALIGNED // gcd(ALIGNED, plane)
-    some = unit * max(1, (ALIGNED if backend.stress else SLAB) // (plane * unit))
+    some = unit * max(1, (ALIGNED if backend.stress else most) // (plane * unit))
     outermost = all(abs(out.strides[0]) >= max(map(abs, out.strides)) for _, out in group.outputs if out.ndim)
     flat = is_flat(group)
     if some >= planes or not outermost or flat or any(positional(s, group.leaves, group.shape) for s in group.steps):

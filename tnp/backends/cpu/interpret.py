@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from functools import cache, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from tnp.backends.base import Group, Step
-from tnp.backends.cpu import threads
+from tnp.backends.cpu import memory, threads
 from tnp.backends.cpu.blocks import Program, fits, loops_of
 from tnp.backends.cpu.inner_loops import Loop
 from tnp.core.elementwise import CHEAP
@@ -34,6 +35,7 @@ class Recipe:
 
     def __init__(self, steps: list[Step]) -> None:
         self.calls = [(_call(s), s.args) for s in steps]
+        self.last = _last_reads(steps)
         self.dtypes = [s.dtype for s in steps]
         self.loops: list[Loop] | None = None
         self.programs: dict[Any, Program] = {}  # by what is stored, and where
@@ -43,9 +45,14 @@ class Recipe:
         """Compute the outputs, all elements at once; returns the flags."""
         flags = Flags()
         values: list[Any] = [None] * len(self.calls) + group.leaves[::-1]  # leaf ~i is values[i]
+        kept = [i for i, _ in group.outputs]
         with np.errstate(all="call", call=flags):
             for i, (call, args) in enumerate(self.calls):
-                values[i] = call(*[values[a] for a in args])
+                operands = [values[a] for a in args]
+                values[i] = call(*operands, out=_pooled(operands, self.dtypes[i]))
+                for a in self.last[i]:
+                    if a not in kept:
+                        values[a] = None
             for i, out in group.outputs:
                 np.copyto(out, values[i], casting="unsafe")
         return flags.seen
@@ -89,6 +96,25 @@ class Recipe:
 
         threads.run_chunks(chunk, range(0, size, share))
         return int(np.bitwise_or.reduce(found))
+
+
+def _pooled(operands: list[Any], dtype: np.dtype[Any]) -> Any:
+    """Memory of the pool for a result where NumPy would lay it out by rows; None: NumPy chooses."""
+    arrays = [a for a in operands if isinstance(a, np.ndarray)]
+    if arrays and all([a.flags.c_contiguous or _falling(a.strides) for a in arrays]):
+        shape = arrays[0].shape if len(arrays) == 1 else np.broadcast_shapes(*[a.shape for a in arrays])
+        return memory.empty(shape, dtype)
+    return None
+
+
+def _falling(strides: tuple[int, ...]) -> bool:
+    return all([a >= b > 0 for a, b in pairwise(strides)])
+
+
+def _last_reads(steps: list[Step]) -> list[list[int]]:
+    """For each step, the results that no later one reads: what is given back early is there, warm, for the next."""
+    readers = {a: i for i, s in enumerate(steps) for a in s.args if a >= 0}
+    return [[a for a in set(s.args) if readers.get(a) == i] for i, s in enumerate(steps)]
 
 
 def _ns(step: Step) -> float:
