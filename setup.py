@@ -67,7 +67,15 @@ COMPILED = [
     "tnp/arrays/ufuncs.py",
     "tnp/arrays/views.py",
     "tnp/ndarray.py",
+    "tnp/tracing.py",
     "tnp/arrays/_quick.pyx",
+    "tnp_autodiff/places.py",
+    "tnp_autodiff/tracks.py",
+    "tnp_autodiff/events.py",
+    "tnp_autodiff/saved.py",
+    "tnp_autodiff/recorder.py",
+    "tnp_autodiff/reverse.py",
+    "tnp_autodiff/rules/base.py",
 ]
 
 # Types stand in the .pxd; annotations are for readers and mypy, and never become C types
@@ -78,6 +86,12 @@ def _optimised(source: str) -> str:
     """What runs at every call is worth the compiler's time; glue to NumPy is not."""
     glue = source.startswith(("tnp/ops/", "tnp/arrays/")) and not source.endswith("_quick.pyx")
     return "-O1" if glue else "-O2"
+
+
+def _typed(source: str) -> list[str]:
+    """Files with types that a module may use: changing one compiles it again."""
+    packages = ("tnp", "tnp_autodiff") if source.startswith("tnp_autodiff/") else ("tnp",)
+    return [str(path) for package in packages for path in sorted(Path(package).rglob("*.px[di]"))]
 
 
 def extensions() -> list[Extension]:
@@ -97,7 +111,7 @@ def extensions() -> list[Extension]:
             include_dirs=[numpy.get_include()],
             extra_compile_args=[] if os.name == "nt" else ["-g0", _optimised(source)],  # -g0: half the time to compile
             define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
-            depends=[str(path) for path in sorted(Path("tnp").rglob("*.px[di]"))],
+            depends=_typed(source),
             optional=True,
         )
         for source in sources

@@ -22,6 +22,19 @@ from tnp_autodiff.places import Key, Scattered
 from tnp_autodiff.tracks import Cotangents, Recording, Ref, clock, make_track
 
 
+class Kept:
+    """A value as an event keeps it."""
+
+    __slots__ = ()
+
+    def thaw(self) -> Any:
+        """The value, with the derivatives that it had then for whoever records now."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """It is not used any more."""
+
+
 class Aval:
     """Shape and dtype of an operand whose value a rule does not need."""
 
@@ -98,49 +111,54 @@ class Op(Event):
     Attributes
     ----------
     rule : Rule
-    outs : list of (Key, Strided) or None
-    refs : list of Ref or None
+    outs : tuple of (Key, Strided) or None
+    avals : list of Aval, or None
+        Of the results, if there is more than one.
+    refs : tuple of Ref or None
         One for each operand; None for a constant.
-    saved : list of Saved, Aval or number
-    out : Saved or None
+    saved : tuple of Kept, Aval, Strided or number
+    out : Kept or None
     params : dict
     """
 
     __slots__ = ("avals", "out", "outs", "params", "refs", "rule", "saved")
     rule: Any
-    outs: list[Any]
-    refs: list[Ref | None]
+    outs: tuple[Any, ...]
+    refs: tuple[Ref | None, ...]
     saved: Any
     out: Any
     params: dict[str, Any]
-    avals: list[Aval]
+    avals: list[Aval] | None
 
     def refs_of(self, tape: Recording) -> list[Ref]:
         return [r for r in self.refs if r is not None and tape in r.head.tapes]
 
     def play(self, cts: Cotangents, tape: Recording, needed: set[Event]) -> None:
-        gs = [None if o is None else cts.pop_at(*o) for o in self.outs]
-        if all(g is None for g in gs):
+        gs = [None if o is None else cts.pop_at(o[0], o[1]) for o in self.outs]
+        if all([g is None for g in gs]):
             return
         want = [r is not None and tape in r.head.tapes and r.head in needed for r in self.refs]
         if self.saved is None:
             raise RuntimeError("the saved values of this operation were let go")
-        gs = [tnp.zeros(a.shape, a.dtype) if g is None else g for g, a in zip(gs, self.avals, strict=True)]
-        xs = [s.thaw() if hasattr(s, "thaw") else s for s in self.saved]
+        if self.avals is not None:
+            gs = [tnp.zeros(a.shape, a.dtype) if g is None else g for g, a in zip(gs, self.avals, strict=True)]
+        xs = [s.thaw() if isinstance(s, Kept) else s for s in self.saved]
         out = None if self.out is None else self.out.thaw()
         try:
-            found = self.rule.vjp(gs[0] if len(gs) == 1 else tuple(gs), out, want, xs, self.params)
+            found = self.rule.vjp(gs[0] if self.avals is None else tuple(gs), out, want, xs, self.params)
             for ref, wanted, g in zip(self.refs, want, found, strict=True):
                 if wanted and ref is not None and g is not None:
                     cts.add(ref, g)
         finally:
-            for s in (*self.saved, self.out):
-                if hasattr(s, "release"):
+            for s in self.saved:
+                if isinstance(s, Kept):
                     s.release()
+            if self.out is not None:
+                self.out.release()
 
     def let_go(self) -> None:
         self.saved = self.out = None
-        self.refs = []
+        self.refs = ()
 
 
 class Write(Event):

@@ -49,7 +49,8 @@ class Pushing:
         if held is None:
             if t is None:
                 return
-            held = track.tangents[self] = Held(track.key)
+            held = Held(track.key)
+            track.tangents = {**track.tangents, self: held}
         t = None if t is None else as_dtype(tnp.asarray(t), place.dtype)
         if not adds:
             held.set(place, t)

@@ -59,7 +59,7 @@ class _Arguments:
         origin = make_track(x) if isinstance(x, ndarray) else Track(own.key)
         place = geometry(x if isinstance(x, ndarray) else y)[0]
         own.window = Window(place, origin)
-        origin.windows.append(own.window)
+        origin.windows = (*origin.windows, own.window)
         self._windows.append((x, y, own.window))
         return y
 
@@ -82,7 +82,7 @@ class _Arguments:
             yield
         finally:
             for _, y, window in self._windows:
-                window.origin.windows.remove(window)
+                window.origin.windows = tuple([w for w in window.origin.windows if w is not window])
                 make_track(y).window = None
 
     def hand_back(self) -> None:

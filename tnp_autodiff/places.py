@@ -61,6 +61,14 @@ class Strided:
         self.offset, self.shape, self.strides, self.dtype = offset, shape, strides, dtype
         self._axes: Any = 0  # not known yet
 
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return size_of(self.shape)
+
     def alike(self, other: Any) -> bool:
         """Are the two the same elements in the same order?"""
         return self is other or (
@@ -92,8 +100,8 @@ class Strided:
         """Is it all the memory?"""
         return (
             self.offset == 0
+            and (self.dtype is key.dtype or self.dtype == key.dtype)
             and size_of(self.shape) * self.dtype.itemsize == key.nbytes
-            and self.dtype == key.dtype
             and self.axes is not None
         )
 

@@ -17,10 +17,10 @@ from tnp.core import native
 from tnp.core.interpreter import DECLINED, OPAQUE, Interpreter, install_base, quietly
 from tnp.hot import ndarray
 from tnp_autodiff.errors import AliasError, NotDifferentiableError, explain, warn_leaving
-from tnp_autodiff.events import Aval, Op, Source, Valueless, Write
+from tnp_autodiff.events import Aval, Kept, Op, Source, Valueless, Write
 from tnp_autodiff.places import Key, Scattered, Strided, geometry, is_same_kind, positions
 from tnp_autodiff.saved import Saved
-from tnp_autodiff.tracks import Recording, Ref, Track, clock, make_track, track_of
+from tnp_autodiff.tracks import Recording, Ref, Track, clock, is_paused, make_track, records, track_as, track_of
 from tnp_autodiff.tracks import paused as paused
 
 CALLS: dict[Any, Any] = {}  # NumPy's function, method or ufunc -> handler(raw, args, kwargs)
@@ -52,7 +52,11 @@ def run(raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 def _union(a: tuple[Recording, ...], b: tuple[Recording, ...]) -> tuple[Recording, ...]:
     """Those of `b` that record now, and `a`."""
-    more = [r for r in b if r.alive and not r.paused and r not in a]
+    if a is b:
+        return a
+    more = [r for r in b if r.alive and not is_paused(r) and r not in a]
+    if not a and len(more) == len(b):
+        return b
     return (*a, *more) if more else a
 
 
@@ -66,8 +70,7 @@ def is_tracked(x: Any) -> bool:
     track = track_of(x)
     if track is None or not is_float(content.dtype_of(x)):
         return False
-    recorded = track.head is not None and any(r.alive and not r.paused for r in track.head.tapes)
-    return recorded or any(a.alive and not a.busy for a in track.tangents)
+    return records(track.head) or any([a.alive and not a.busy for a in track.tangents])
 
 
 class Unknown(Valueless):
@@ -110,18 +113,24 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
     tapes: tuple[Recording, ...] = ()
     accumulators: list[Any] = []
     refs: list[Ref | None] = []
+    cells = []
     for i, x in enumerate(operands):
-        track, ref = track_of(x), None
-        if track is not None and track.windows:
-            check_read(track, x)
-        if track is not None and is_float(content.dtype_of(x)):
-            head = track.head
-            if head is not None and any(r.alive and not r.paused for r in head.tapes):
-                tapes = _union(tapes, head.tapes)
-                ref = Ref(track.key, places[i] if places else geometry(x)[0], head)
-                if not is_same_kind(ref.place.dtype, track.key.dtype):
-                    rule = Unknown(f"view({ref.place.dtype}) of {track.key.dtype}")
-            accumulators += [a for a in track.tangents if a.alive and not a.busy and a not in accumulators]
+        ref = None
+        if type(x) is ndarray:
+            a = x
+            if a._cell is not None:
+                cells.append(a._cell)
+                track = track_of(a)
+                if track is not None and is_float(content.dtype_of(a)):
+                    if track.windows:
+                        check_read(track, a)
+                    if records(track.head):
+                        tapes = _union(tapes, track.head.tapes)
+                        ref = Ref(track.key, places[i] if places else geometry(a)[0], track.head)
+                        if not is_same_kind(ref.place.dtype, track.key.dtype):
+                            rule = Unknown(f"view({ref.place.dtype}) of {track.key.dtype}")
+                    if track.tangents:
+                        accumulators += [p for p in track.tangents if p.alive and not p.busy and p not in accumulators]
         refs.append(ref)
     if not tapes and not accumulators:
         return result
@@ -129,73 +138,80 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
         for x, ref in zip(operands, refs, strict=True):
             if ref is not None and (ref.head.time < start or type(ref.head) is Source):
                 found[id(x._cell)] = x if type(x._base) is not ndarray else x._base
-    single = type(result) is not tuple and not isinstance(result, tuple)
-    outs = [_fresh(r) for r in ((result,) if single else result)]
-    if not any(type(y) is ndarray and is_float(content.dtype_of(y)) for y in outs):
-        return result
+    single = not isinstance(result, tuple)
+    outs = [_fresh(result)] if single else [_fresh(r) for r in result]
     tracks: list[Track | None] = []
-    cells = [x._cell for x in operands if type(x) is ndarray]
-    if single and type(outs[0]) is ndarray and outs[0]._cell is not None and outs[0]._cell in cells:
-        return result  # a view: its memory is tracked already
+    at: list[Strided | None] = []
     for y in outs:
-        if type(y) is not ndarray or not is_float(content.dtype_of(y)):
-            tracks.append(None)
-            continue
-        place, nbytes = geometry(y)
-        track = hot.cell_of(y).record = Track(Key(nbytes, place.dtype))
-        tracing.trace(y)
+        track = place = None
+        if type(y) is ndarray and is_float(content.dtype_of(y)):
+            a = y
+            if single and a._cell is not None and a._cell in cells:
+                return result  # a view: its memory is tracked already
+            place, nbytes = geometry(a)
+            track = Track(Key(nbytes, place.dtype))
+            track_as(a, track)
         tracks.append(track)
-    op = _record_op(rule, operands, refs, outs, tracks, tapes, params) if tapes else None
-    for a in sorted(accumulators, key=lambda a: a.born):  # the outer one first: inner ones differentiate through it
-        with a.working():
-            ts = [a.tangent_of(x) for x in operands]
-            if all(t is None for t in ts):
-                continue
-            with np.errstate(all="ignore"):
-                found = rule.jvp(ts, outs[0] if single else tuple(outs), operands, params)
-            for track, y, t in zip(tracks, outs, (found,) if single else found, strict=True):
-                if track is not None and t is not None:
-                    y._cell.record = track  # while nobody wanted to know of it, it was forgotten
-                    tracing.trace(y)
-                    a.give(track, geometry(y)[0], t)
-    if op is not None and rule.keeps([r is not None for r in refs])[1]:  # now that it has its tangents
+        at.append(place)
+    if all([t is None for t in tracks]):
+        return result
+    op = None
+    if tapes:
+        op = Op()
+        op.time, op.tapes, op.rule, op.params, op.refs = next(clock), tapes, rule, params, tuple(refs)
+        op.outs = tuple([None if t is None else (t.key, p) for t, p in zip(tracks, at, strict=True)])
+        op.avals = None if single else [Aval(y) for y in outs]
+        op.out = None
+        want = tuple([r is not None for r in refs])
+        kept, keeps_out = rule.keeps(want)
+        op.saved = tuple([_kept(x, i in kept, refs[i], op.time) for i, x in enumerate(operands)])
+        for track in tracks:
+            if track is not None:
+                track.head = op
+        for tape in tapes:
+            tape.add(op)
+    if accumulators:
+        _push(rule, operands, outs, tracks, params, accumulators, single)
+    if op is not None and keeps_out:  # now that it has its tangents
         op.out = Saved(outs[0], op.time) if single else _SavedTuple(outs, op.time)
     if single:
         return outs[0]
     return tuple(outs) if type(result) is tuple else type(result)(*outs)
 
 
-def _record_op(
+def _kept(x: Any, is_read: bool, ref: Ref | None, time: float) -> Any:
+    """An operand as its operation keeps it: its value if the rule reads it, or else its shape and dtype."""
+    if not is_read:
+        return Aval(x) if ref is None or type(ref.place) is not Strided else ref.place
+    if isinstance(x, ndarray):
+        return Saved(x, time)
+    return x.copy() if isinstance(x, np.ndarray) else x
+
+
+def _push(
     rule: Any,
     operands: list[Any],
-    refs: list[Ref | None],
     outs: list[Any],
     tracks: list[Track | None],
-    tapes: tuple[Recording, ...],
     params: dict[str, Any],
-) -> Op:
-    op = Op()
-    op.time, op.tapes, op.rule, op.refs, op.params = next(clock), tapes, rule, refs, params
-    op.outs = [None if t is None else (t.key, geometry(y)[0]) for t, y in zip(tracks, outs, strict=True)]
-    op.avals = [Aval(y) for y in outs]
-    kept, _ = rule.keeps([r is not None for r in refs])
-    op.saved = [
-        (Saved(x, op.time) if i in kept else Aval(x)) if isinstance(x, ndarray) else x if i in kept else Aval(x)
-        for i, x in enumerate(operands)
-    ]
-    for i in kept:
-        if isinstance(operands[i], np.ndarray):
-            op.saved[i] = operands[i].copy()
-    for track in tracks:
-        if track is not None:
-            track.head = op
-    op.out = None
-    for tape in tapes:
-        tape.add(op)
-    return op
+    accumulators: list[Any],
+    single: bool,
+) -> None:
+    """Give the results of an operation their tangents."""
+    for a in sorted(accumulators, key=lambda a: a.born):  # the outer one first: inner ones differentiate through it
+        with a.working():
+            ts = [a.tangent_of(x) for x in operands]
+            if all([t is None for t in ts]):
+                continue
+            with np.errstate(all="ignore"):
+                found = rule.jvp(ts, outs[0] if single else tuple(outs), operands, params)
+            for track, y, t in zip(tracks, outs, (found,) if single else found, strict=True):
+                if track is not None and t is not None:
+                    track_as(y, track)  # while nobody wanted to know of it, it was forgotten
+                    a.give(track, geometry(y)[0], t)
 
 
-class _SavedTuple:
+class _SavedTuple(Kept):
     """Several results that a rule needs."""
 
     __slots__ = ("_items",)

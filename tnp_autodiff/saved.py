@@ -11,14 +11,14 @@ from tnp.core.interpreter import quietly
 from tnp.core.layout import size_of
 from tnp.hot import ndarray
 from tnp.lazy import phantom
-from tnp_autodiff.events import IDENTITY, Aval, Op
+from tnp_autodiff.events import IDENTITY, Kept, Op
 from tnp_autodiff.places import Key, Strided, geometry
-from tnp_autodiff.tracks import Ref, Track, track_of
+from tnp_autodiff.tracks import Ref, Track, records, track_of
 
 SMALL = 1 << 12  # bytes up to which a saved value is copied at once and no more is asked
 
 
-class Saved:
+class Saved(Kept):
     """The present value of an array, whatever is written later.
 
     A copy, which for large arrays is one of the engine's pending operations: it costs nothing unless the memory is
@@ -31,19 +31,20 @@ class Saved:
     def __init__(self, x: ndarray, time: float) -> None:
         track = track_of(x)
         self._time, self._attached, self._ref = time + 0.5, None, None  # after the event that has made it
-        self._tangents: list[tuple[Any, Any]] = []
+        self._tangents: Any = ()
         place, _ = geometry(x)
         if track is not None:
             if track.head is not None:
                 self._ref = Ref(track.key, place, track.head)
-            for a in track.tangents:
-                if a.alive and not a.busy:
-                    with a.working():
-                        self._tangents.append((a, a.tangent_of(x)))
+            if track.tangents:
+                self._tangents = [(a, _tangent(a, x)) for a in track.tangents if a.alive and not a.busy]
+        self._cell: Any = None
+        if size_of(place.shape) * place.dtype.itemsize <= SMALL:
+            self._copy = hot.wrap(content.settle(x).copy())
+            return
+        self._cell = weakref.ref(x._cell)
         with quietly():
-            size = size_of(place.shape) * place.dtype.itemsize
-            self._copy = _copied(x, place, size)
-        self._cell = None if size <= SMALL else weakref.ref(x._cell)
+            self._copy = _copied(x, place)
 
     def _original(self) -> Any:
         """The memory itself, if nothing was written there since; else None.
@@ -61,21 +62,20 @@ class Saved:
         if phantom.is_phantom(nd):
             return None
         y = hot.new(ndarray)
-        cell = self._cell() if self._cell is not None else None
+        cell = self._cell()
         y._cell = cell if cell is not None and cell.storage is storage else Cell(storage, 0)
         y._nd = nd
         return y
 
     def thaw(self) -> Any:
-        """The array, with the derivatives that it had then for whoever records now."""
-        array = self._original()
+        array = None if self._cell is None else self._original()
         if array is None:
             array = self._copy
         elif array._cell.record is not None:  # it has them itself
             return array
         r = self._ref
-        tangents = [(a, t) for a, t in self._tangents if a.alive and not a.busy and t is not None]
-        recorded = r is not None and any(t.alive and not t.paused for t in r.head.tapes)
+        recorded = r is not None and records(r.head)
+        tangents = self._tangents and [(a, t) for a, t in self._tangents if a.alive and not a.busy and t is not None]
         if not recorded and not tangents:
             return array
         place, nbytes = geometry(array)
@@ -84,23 +84,26 @@ class Saved:
         if r is not None and recorded:
             event = track.head = Op()
             event.time, event.tapes, event.rule, event.params = self._time, r.head.tapes, IDENTITY, {}
-            event.outs, event.refs, event.saved, event.out = [(track.key, place)], [r], [None], None
-            event.avals = [Aval(array)]
+            event.outs, event.refs, event.saved = ((track.key, place),), (r,), (None,)
+            event.out = event.avals = None
         for a, t in tangents:
             a.give(track, place, t)
         return array
 
     def release(self) -> None:
-        """The array forgets what it was: else it would be in a cycle."""
+        # the array forgets what it was: else it would be in a cycle
         if self._attached is not None:
             self._attached._cell.record = None
             tracing.untrace(self._attached)
             self._attached = None
 
 
-def _copied(x: ndarray, place: Strided, size: int) -> Any:
-    if size <= SMALL:
-        return hot.wrap(content.settle(x).copy())
+def _tangent(a: Any, x: ndarray) -> Any:
+    with a.working():
+        return a.tangent_of(x)
+
+
+def _copied(x: ndarray, place: Strided) -> Any:
     if 0 in place.strides:  # what is there, not its repetitions
         key = tuple(slice(1) if s == 0 else slice(None) for s in place.strides)
         return tnp.broadcast_to(x[key].copy(), place.shape)

@@ -6,12 +6,13 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import tnp
 from tnp import hot, tracing
+from tnp.core.cells import TRACED
 from tnp.hot import ndarray
 from tnp_autodiff.places import Key, geometry
 
@@ -33,7 +34,8 @@ _pauses: ContextVar[tuple[_Pause, ...]] = ContextVar("tnp_autodiff_pauses", defa
 
 def is_paused(x: Any) -> bool:
     """Is a recording or an accumulator to be told nothing here?"""
-    return any([p.first <= x.born <= p.last or x in p.named for p in _pauses.get()])
+    pauses = _pauses.get()
+    return len(pauses) != 0 and any([p.first <= x.born <= p.last or x in p.named for p in pauses])
 
 
 @contextmanager
@@ -75,7 +77,9 @@ class Recording:
         self._events: list[weakref.ref[Any]] = []
         self._room = 64
 
-    paused = property(is_paused)
+    @property
+    def paused(self) -> bool:
+        return is_paused(self)
 
     def add(self, event: Any) -> None:
         """An event was recorded for this; it lives as long as what depends on it."""
@@ -94,6 +98,18 @@ class Recording:
                 event.let_go()
 
 
+_NOTHING: dict[Any, Any] = {}  # nobody adds to it: it stands for each empty one
+
+
+def records(head: Any) -> bool:
+    """Does a tape that knows of this event record here?"""
+    if head is not None:
+        for r in head.tapes:
+            if r.alive and not is_paused(r):
+                return True
+    return False
+
+
 class Track:
     """What is known of the content of one cell (`Cell.record`).
 
@@ -104,7 +120,7 @@ class Track:
         The latest event that changed it.
     watched : dict of Recording to Source
     tangents : dict of Pushing to Held
-    windows : list of Window
+    windows : tuple of Window
         Arguments that share the memory's content with the array under another name.
     window : Window or None
         What makes it such an argument.
@@ -114,9 +130,9 @@ class Track:
 
     def __init__(self, key: Key, head: Any = None) -> None:
         self.key, self.head = key, head
-        self.watched: dict[Recording, Any] = {}
-        self.tangents: dict[Any, Held] = {}
-        self.windows: list[Window] = []
+        self.watched: dict[Recording, Any] = _NOTHING
+        self.tangents: dict[Any, Held] = _NOTHING
+        self.windows: tuple[Window, ...] = ()
         self.window: Window | None = None
 
     def is_live(self) -> bool:
@@ -148,12 +164,13 @@ class Window:
         self.place, self.origin, self.written = place, origin, False
 
 
-class Ref(NamedTuple):
+class Ref:
     """What an event read: a place in some memory, after the event `head`."""
 
-    key: Key
-    place: Any
-    head: Any
+    __slots__ = ("head", "key", "place")
+
+    def __init__(self, key: Key, place: Any, head: Any) -> None:
+        self.key, self.place, self.head = key, place, head
 
 
 def track_of(x: Any) -> Track | None:
@@ -166,6 +183,13 @@ def track_of(x: Any) -> Track | None:
         if not tracing.is_value(x):
             tracing.untrace(x)
     return track
+
+
+def track_as(x: ndarray, track: Track) -> None:
+    """Tell of the memory of `x` from now on, as `track` says."""
+    c = hot.cell_of(x)
+    c.record = track
+    c.marked |= TRACED
 
 
 def make_track(x: ndarray) -> Track:

@@ -1,0 +1,16 @@
+cimport cython
+from tnp cimport content, hot
+from tnp.hot cimport ndarray
+from tnp_autodiff.events cimport Aval, Kept, Op, Source, Write
+from tnp_autodiff.places cimport Key, Scattered, Strided, geometry, is_same_kind
+from tnp_autodiff.saved cimport Saved
+from tnp_autodiff.tracks cimport Recording, Ref, Track, is_paused, make_track, records, track_as, track_of
+
+cdef tuple _union(tuple a, tuple b)
+cpdef bint is_float(object dtype)
+@cython.locals(track=Track)
+cpdef bint is_tracked(object x)
+@cython.locals(a=ndarray, ref=Ref, track=Track, op=Op, refs=list, outs=list, tracks=list, at=list, single=bint, i=Py_ssize_t)
+cpdef record(object rule, list operands, object result, dict params, object places=*)
+cdef _kept(object x, bint is_read, Ref ref, object time)
+cdef _fresh(object y)

@@ -1,0 +1,16 @@
+cimport cython
+from tnp cimport content, hot
+from tnp.core.cells cimport Cell, Storage
+from tnp.hot cimport ndarray
+from tnp_autodiff.events cimport Kept, Op
+from tnp_autodiff.places cimport Key, Strided, geometry
+from tnp_autodiff.tracks cimport Ref, Track, records, track_of
+
+
+cdef class Saved(Kept):
+    cdef object _attached
+    cdef object _cell
+    cdef object _copy
+    cdef Ref _ref
+    cdef object _tangents
+    cdef object _time
