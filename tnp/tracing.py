@@ -57,9 +57,20 @@ def offer_calls() -> None:
 def intercept(raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """What the interpreter makes of the call ``raw(*args, **kwargs)``; DECLINED: it is done as always."""
     i = current()
-    if i is None or not (_concerns(args, 0) or (kwargs and _concerns(kwargs.values(), 0))):
+    if i is None or (not kwargs and i.plain.get(raw) == len(args) and _is_plain(args)):
+        return DECLINED
+    if not (_concerns(args, 0) or (kwargs and _concerns(kwargs.values(), 0))):
         return DECLINED
     return i.call(raw, args, kwargs)
+
+
+def _is_plain(args: Any) -> bool:
+    """Are these arrays and Python's numbers alone?"""
+    for x in args:
+        t = type(x)
+        if t is not ndarray and t is not float and t is not int:
+            return False
+    return True
 
 
 def _concerns(items: Any, depth: int) -> bool:
@@ -79,6 +90,12 @@ def read(x: Any) -> None:
     i = current()
     if i is not None:
         i.read(x)
+
+
+def element(x: Any, key: Any, value: Any) -> Any:
+    """What the program gets for ``x[key]``, which is the number `value`."""
+    i = current()
+    return value if i is None else i.element(x, key, value)
 
 
 def write(x: Any, key: Any = Ellipsis, value: Any = OPAQUE) -> None:

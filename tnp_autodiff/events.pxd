@@ -1,27 +1,19 @@
 cimport cython
 from tnp.hot cimport ndarray
 from tnp_autodiff.places cimport Key, Strided
-from tnp_autodiff.tracks cimport Held, Recording, Ref, Track
+from tnp_autodiff.tracks cimport Cotangents, Event, Held, Recording, Ref, Track
 
 cdef class Kept:
-    cpdef thaw(self)
+    cpdef thaw(self, object maker=*)
     cpdef release(self)
 
 cdef class Aval:
     cdef public object dtype
     cdef public tuple shape
 
-cdef class Event:
-    cdef public object time
-    cdef public tuple tapes
-    cdef object __weakref__
-    cpdef list refs_of(self, Recording tape)
-    cpdef play(self, object cts, Recording tape, set needed)
-    cpdef let_go(self)
-
 cdef class Source(Event):
     cdef public Key key
-    cdef public object before
+    cdef public Event before
 
 cdef class Op(Event):
     cdef public object rule
@@ -36,7 +28,7 @@ cdef class Write(Event):
     cdef public Key key
     cdef public object place
     cdef public bint adds
-    cdef public object before
+    cdef public Event before
     cdef public Ref value
     cdef public tuple blind
     cdef public object unknown

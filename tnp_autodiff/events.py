@@ -19,7 +19,7 @@ from tnp.core.layout import size_of
 from tnp.hot import ndarray
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.places import Key, Scattered
-from tnp_autodiff.tracks import Cotangents, Recording, Ref, clock, make_track
+from tnp_autodiff.tracks import Cotangents, Event, Recording, Ref, clock, make_track
 
 
 class Kept:
@@ -27,8 +27,11 @@ class Kept:
 
     __slots__ = ()
 
-    def thaw(self) -> Any:
-        """The value, with the derivatives that it had then for whoever records now."""
+    def thaw(self, maker: Any = None) -> Any:
+        """The value, with the derivatives that it had then for whoever records now.
+
+        `maker` is the event itself, if it has made the value.
+        """
         raise NotImplementedError
 
     def release(self) -> None:
@@ -51,29 +54,6 @@ class Aval:
     @property
     def size(self) -> int:
         return size_of(self.shape)
-
-
-class Event:
-    """
-    Attributes
-    ----------
-    time : float
-    tapes : tuple of Recording
-        For whom it was recorded.
-    """
-
-    __slots__ = ("__weakref__", "tapes", "time")
-    time: float
-    tapes: tuple[Recording, ...]
-
-    def refs_of(self, tape: Recording) -> list[Ref]:
-        raise NotImplementedError
-
-    def play(self, cts: Cotangents, tape: Recording, needed: set["Event"]) -> None:
-        """Turn the cotangents of what it made into those of what it read."""
-
-    def let_go(self) -> None:
-        """Drop saved values, and what was before: no gradient is asked any more."""
 
 
 class Source(Event):
@@ -142,8 +122,8 @@ class Op(Event):
             raise RuntimeError("the saved values of this operation were let go")
         if self.avals is not None:
             gs = [tnp.zeros(a.shape, a.dtype) if g is None else g for g, a in zip(gs, self.avals, strict=True)]
-        xs = [s.thaw() if isinstance(s, Kept) else s for s in self.saved]
-        out = None if self.out is None else self.out.thaw()
+        xs = [s.thaw(None) if isinstance(s, Kept) else s for s in self.saved]
+        out = None if self.out is None else self.out.thaw(self)
         try:
             found = self.rule.vjp(gs[0] if self.avals is None else tuple(gs), out, want, xs, self.params)
             for ref, wanted, g in zip(self.refs, want, found, strict=True):
@@ -194,7 +174,7 @@ class Write(Event):
         return refs
 
     def play(self, cts: Cotangents, tape: Recording, needed: set[Event]) -> None:
-        held = cts.get(self.key)
+        held = cts.of(self.key)
         if held is None:
             return
         if self.unknown is not None:

@@ -1,6 +1,6 @@
 cimport cython
 from tnp cimport content, hot
-from tnp.core cimport layout
+from tnp.core cimport layout, native
 from tnp.core.cells cimport Cell, Node
 from tnp.hot cimport ndarray
 
@@ -24,6 +24,8 @@ cdef class Scattered:
     cdef public object at
     cdef public object dtype
 
+@cython.locals(place=Strided)
+cpdef Strided strided(object offset, tuple shape, tuple strides, object dtype)
 cpdef bint is_same_kind(object a, object b)
 @cython.locals(c=Cell)
 cpdef tuple geometry(ndarray x)

@@ -40,7 +40,9 @@ class Key:
 
 def is_same_kind(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
     """Are the numbers, or their real and imaginary parts, the same bytes?"""
-    return a == b or ({a.kind, b.kind} == {"c", "f"} and np.empty(0, a).real.dtype == np.empty(0, b).real.dtype)
+    return (
+        a is b or a == b or ({a.kind, b.kind} == {"c", "f"} and np.empty(0, a).real.dtype == np.empty(0, b).real.dtype)
+    )
 
 
 class Strided:
@@ -161,6 +163,14 @@ class Strided:
         return Strided(self.offset, shape, (0,) * lead + tuple(fitted), self.dtype)
 
 
+def strided(offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]) -> Strided:
+    """`Strided`, made quickly."""
+    place = Strided.__new__(Strided)
+    place.offset, place.shape, place.strides, place.dtype = offset, shape, strides, dtype
+    place._axes = 0
+    return place
+
+
 class Scattered:
     """A list of elements: positions in the memory, counted in elements of `dtype`; they may repeat."""
 
@@ -219,8 +229,8 @@ def geometry(x: ndarray) -> tuple[Strided, int]:
     if c is None:
         c = hot.cell_of(x)  # first: a reference of our own would make the memory look shared
     nd = x._nd
-    if nd is not None and nd is c.storage.full and nd.flags.forc:
-        return Strided(0, nd.shape, nd.strides, nd.dtype), nd.nbytes
+    if nd is not None and nd is c.storage.full and (native.is_contiguous(nd) or nd.flags.forc):
+        return strided(0, native.shape(nd), native.strides(nd), native.dtype(nd)), native.nbytes(nd)
     node = content.pending_node(x)
     if node is not None:
         order = node.order or range(len(node.shape))
@@ -238,9 +248,10 @@ def geometry(x: ndarray) -> tuple[Strided, int]:
     if full is None:  # written to as a whole meanwhile
         nd = content.settle(x)
         full = c.storage.full
-    if full.flags.forc:
-        nbytes = full.nbytes
+    if native.is_contiguous(full) or full.flags.forc:
+        nbytes = native.nbytes(full)
     else:
         low, high = np.lib.array_utils.byte_bounds(full)
         nbytes = high - low
-    return Strided(native.address(nd) - native.address(full), nd.shape, nd.strides, nd.dtype), nbytes
+    offset = native.address(nd) - native.address(full)
+    return strided(offset, native.shape(nd), native.strides(nd), native.dtype(nd)), nbytes

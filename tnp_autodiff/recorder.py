@@ -18,16 +18,30 @@ from tnp.core.interpreter import DECLINED, OPAQUE, Interpreter, install_base, qu
 from tnp.hot import ndarray
 from tnp_autodiff.errors import AliasError, NotDifferentiableError, explain, warn_leaving
 from tnp_autodiff.events import Aval, Kept, Op, Source, Valueless, Write
-from tnp_autodiff.places import Key, Scattered, Strided, geometry, is_same_kind, positions
-from tnp_autodiff.saved import Saved
-from tnp_autodiff.tracks import Recording, Ref, Track, clock, is_paused, make_track, records, track_as, track_of
+from tnp_autodiff.places import Scattered, Strided, geometry, is_same_kind, positions
+from tnp_autodiff.saved import Saved, save
+from tnp_autodiff.tracks import (
+    Recording,
+    Ref,
+    Track,
+    clock,
+    fresh_track,
+    is_paused,
+    make_track,
+    records,
+    ref_to,
+    track_as,
+    track_of,
+)
 from tnp_autodiff.tracks import paused as paused
 
 CALLS: dict[Any, Any] = {}  # NumPy's function, method or ufunc -> handler(raw, args, kwargs)
 PRIMITIVES: dict[Any, Any] = {}  # elementwise primitive -> rule; None: its derivative is zero
+ATOMS = frozenset([int, float, bool, slice, type(None), type(Ellipsis)])
 READS: dict[type, Any] = {}  # class that stands for an array -> function that gives the array
 
 
+NO_PARAMS: dict[str, Any] = {}  # rules only read theirs
 Collector = tuple[int, dict[int, ndarray]]  # from when on, and tracked arrays from before that were read
 collectors: ContextVar[tuple[Collector, ...]] = ContextVar("tnp_autodiff_collectors", default=())
 
@@ -62,7 +76,7 @@ def _union(a: tuple[Recording, ...], b: tuple[Recording, ...]) -> tuple[Recordin
 
 def is_float(dtype: np.dtype[Any]) -> bool:
     """Are derivatives by such numbers defined?"""
-    return dtype.kind in "fc"
+    return native.is_inexact(dtype)
 
 
 def is_tracked(x: Any) -> bool:
@@ -124,10 +138,13 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
                 if track is not None and is_float(content.dtype_of(a)):
                     if track.windows:
                         check_read(track, a)
-                    if records(track.head):
-                        tapes = _union(tapes, track.head.tapes)
-                        ref = Ref(track.key, places[i] if places else geometry(a)[0], track.head)
-                        if not is_same_kind(ref.place.dtype, track.key.dtype):
+                    head = track.head
+                    if head is not None and records(head):
+                        tapes = _union(tapes, head.tapes)
+                        ref = ref_to(track.key, places[i] if places else geometry(a)[0], track.head)
+                        if ref.place.dtype is not track.key.dtype and not is_same_kind(
+                            ref.place.dtype, track.key.dtype
+                        ):
                             rule = Unknown(f"view({ref.place.dtype}) of {track.key.dtype}")
                     if track.tangents:
                         accumulators += [p for p in track.tangents if p.alive and not p.busy and p not in accumulators]
@@ -148,18 +165,16 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
             a = y
             if single and a._cell is not None and a._cell in cells:
                 return result  # a view: its memory is tracked already
-            place, nbytes = geometry(a)
-            track = Track(Key(nbytes, place.dtype))
-            track_as(a, track)
+            track, place = fresh_track(a)
         tracks.append(track)
         at.append(place)
     if all([t is None for t in tracks]):
         return result
     op = None
     if tapes:
-        op = Op()
+        op = Op.__new__(Op)
         op.time, op.tapes, op.rule, op.params, op.refs = next(clock), tapes, rule, params, tuple(refs)
-        op.outs = tuple([None if t is None else (t.key, p) for t, p in zip(tracks, at, strict=True)])
+        op.outs = tuple([None if t is None else (t.key, at[i]) for i, t in enumerate(tracks)])
         op.avals = None if single else [Aval(y) for y in outs]
         op.out = None
         want = tuple([r is not None for r in refs])
@@ -173,7 +188,7 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
     if accumulators:
         _push(rule, operands, outs, tracks, params, accumulators, single)
     if op is not None and keeps_out:  # now that it has its tangents
-        op.out = Saved(outs[0], op.time) if single else _SavedTuple(outs, op.time)
+        op.out = save(outs[0], op.time, op) if single else _SavedTuple(outs, op)
     if single:
         return outs[0]
     return tuple(outs) if type(result) is tuple else type(result)(*outs)
@@ -184,7 +199,7 @@ def _kept(x: Any, is_read: bool, ref: Ref | None, time: float) -> Any:
     if not is_read:
         return Aval(x) if ref is None or type(ref.place) is not Strided else ref.place
     if isinstance(x, ndarray):
-        return Saved(x, time)
+        return save(x, time, None)
     return x.copy() if isinstance(x, np.ndarray) else x
 
 
@@ -216,11 +231,11 @@ class _SavedTuple(Kept):
 
     __slots__ = ("_items",)
 
-    def __init__(self, outs: list[Any], time: float) -> None:
-        self._items = [Saved(y, time) if type(y) is ndarray else y for y in outs]
+    def __init__(self, outs: list[Any], op: Op) -> None:
+        self._items = [save(y, op.time, op) if type(y) is ndarray else y for y in outs]
 
-    def thaw(self) -> tuple[Any, ...]:
-        return tuple(x.thaw() if type(x) is Saved else x for x in self._items)
+    def thaw(self, maker: Any = None) -> tuple[Any, ...]:
+        return tuple([x.thaw(maker) if type(x) is Saved else x for x in self._items])
 
     def release(self) -> None:
         for x in self._items:
@@ -230,7 +245,7 @@ class _SavedTuple(Kept):
 
 def _fresh(y: Any) -> Any:
     """A result as an array that can be tracked; NumPy's scalars become arrays that nothing changes in place."""
-    if isinstance(y, np.generic) and is_float(y.dtype):
+    if type(y) is not ndarray and isinstance(y, np.generic) and is_float(y.dtype):
         return tracing.trace_value(hot.wrap(np.array(y)))
     return y
 
@@ -337,6 +352,32 @@ def write(x: ndarray, key: Any, value: Any, adds: bool = False, unknown: str | N
         tape.add(event)
 
 
+class Gather(Valueless):
+    """The rule of elements of an array: reads them, wherever they are."""
+
+    def vjp(self, g: Any, out: Any, want: list[bool], xs: list[Any], params: dict[str, Any]) -> list[Any]:
+        return [g]
+
+    def jvp(self, ts: list[Any], out: Any, xs: list[Any], params: dict[str, Any]) -> Any:
+        return params["same"](ts[0])
+
+
+GATHER = Gather()
+
+
+class _At(Gather):
+    def jvp(self, ts: list[Any], out: Any, xs: list[Any], params: dict[str, Any]) -> Any:
+        return ts[0][params["key"]]
+
+
+_AT = _At()
+
+
+def gather_at(x: Any, key: Any, result: Any) -> Any:
+    """Record that `result`, fresh, is ``x[key]``."""
+    return record(_AT, [x], result, {"key": key}, places=[place_in(x, key)])
+
+
 # ------------------------------------------------------------------------------------------------ the interpreter
 def read_stand_ins(x: Any, depth: int = 0) -> Any:
     """`x` with arrays in place of what stands for them."""
@@ -357,8 +398,20 @@ def concerns(x: Any, depth: int = 0) -> bool:
     return (t is list or t is tuple) and depth < 4 and any([concerns(y, depth + 1) for y in x])
 
 
+def _are_plain(args: Any) -> bool:
+    """Are these arrays, numbers and parts of keys, none of which stands for an array?"""
+    for x in args:
+        t = type(x)
+        if not (t is ndarray or t in ATOMS or (t is tuple and all([type(y) in ATOMS for y in x]))):
+            return False
+    return True
+
+
 class Differentiation(Interpreter):
     """See the module."""
+
+    def __init__(self) -> None:
+        self.plain: dict[Any, int] = {}
 
     def primitive(self, prim: Any, params: Any, args: tuple[Any, ...], result: Any) -> Any:
         rule = PRIMITIVES.get(prim, DECLINED)
@@ -366,9 +419,14 @@ class Differentiation(Interpreter):
             return result
         if rule is DECLINED:
             rule = Unknown(f"numpy.{prim.name}")
-        return record(rule, list(args), result, dict(params))
+        return record(rule, list(args), result, dict(params) if params else NO_PARAMS)
 
     def call(self, raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        if not kwargs and _are_plain(args):
+            if not any([type(x) is ndarray and track_of(x) is not None for x in args]):
+                return DECLINED
+            handler = CALLS.get(raw)
+            return unknown(raw, args, kwargs) if handler is None else handler(raw, args, kwargs)
         replaced = read_stand_ins(tuple(args))
         named = {k: read_stand_ins(v) for k, v in kwargs.items()}
         same = all(a is b for a, b in zip(replaced, args, strict=True)) and all(
@@ -381,6 +439,9 @@ class Differentiation(Interpreter):
             return unknown(raw, replaced, named)
         r = handler(raw, replaced, named)
         return public(raw)(*replaced, **named) if r is DECLINED and not same else r
+
+    def element(self, array: Any, key: Any, value: Any) -> Any:
+        return gather_at(array, key, value) if is_tracked(array) else value
 
     def read(self, array: Any) -> None:
         if is_tracked(array):
@@ -442,4 +503,5 @@ def _each(result: Any, f: Any) -> Any:
     return f(result) if type(result) is ndarray or isinstance(result, np.generic) else result
 
 
-install_base(Differentiation())
+differentiation = Differentiation()
+install_base(differentiation)

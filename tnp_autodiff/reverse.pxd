@@ -1,4 +1,3 @@
 cimport cython
-from tnp_autodiff.events cimport Event
 from tnp_autodiff.places cimport geometry
-from tnp_autodiff.tracks cimport Recording, Ref, Track, track_of
+from tnp_autodiff.tracks cimport Event, Recording, Ref, Track, track_of

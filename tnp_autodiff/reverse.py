@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from tnp.hot import ndarray
-from tnp_autodiff.events import Event
 from tnp_autodiff.places import geometry
-from tnp_autodiff.tracks import Cotangents, Recording, Ref, track_of
+from tnp_autodiff.tracks import Cotangents, Event, Recording, Ref, track_of
 
 
 def gradient(tape: Recording, seeds: list[tuple[Any, Any]], sources: list[Any], keeps: bool) -> list[Any]:

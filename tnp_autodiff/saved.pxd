@@ -1,10 +1,11 @@
 cimport cython
 from tnp cimport content, hot
 from tnp.core.cells cimport Cell, Storage
+from tnp.core.layout cimport size_of
 from tnp.hot cimport ndarray
 from tnp_autodiff.events cimport Kept, Op
 from tnp_autodiff.places cimport Key, Strided, geometry
-from tnp_autodiff.tracks cimport Ref, Track, records, track_of
+from tnp_autodiff.tracks cimport Ref, Track, records, ref_to, track_of
 
 
 cdef class Saved(Kept):
@@ -14,3 +15,7 @@ cdef class Saved(Kept):
     cdef Ref _ref
     cdef object _tangents
     cdef object _time
+    cdef _original(self)
+
+@cython.locals(s=Saved, track=Track)
+cpdef Saved save(ndarray x, object time, object maker)

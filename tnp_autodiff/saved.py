@@ -13,7 +13,7 @@ from tnp.hot import ndarray
 from tnp.lazy import phantom
 from tnp_autodiff.events import IDENTITY, Kept, Op
 from tnp_autodiff.places import Key, Strided, geometry
-from tnp_autodiff.tracks import Ref, Track, records, track_of
+from tnp_autodiff.tracks import Ref, Track, records, ref_to, track_of
 
 SMALL = 1 << 12  # bytes up to which a saved value is copied at once and no more is asked
 
@@ -27,24 +27,12 @@ class Saved(Kept):
     """
 
     __slots__ = ("_attached", "_cell", "_copy", "_ref", "_tangents", "_time")
-
-    def __init__(self, x: ndarray, time: float) -> None:
-        track = track_of(x)
-        self._time, self._attached, self._ref = time + 0.5, None, None  # after the event that has made it
-        self._tangents: Any = ()
-        place, _ = geometry(x)
-        if track is not None:
-            if track.head is not None:
-                self._ref = Ref(track.key, place, track.head)
-            if track.tangents:
-                self._tangents = [(a, _tangent(a, x)) for a in track.tangents if a.alive and not a.busy]
-        self._cell: Any = None
-        if size_of(place.shape) * place.dtype.itemsize <= SMALL:
-            self._copy = hot.wrap(content.settle(x).copy())
-            return
-        self._cell = weakref.ref(x._cell)
-        with quietly():
-            self._copy = _copied(x, place)
+    _attached: Any
+    _cell: Any
+    _copy: Any
+    _ref: Ref | None
+    _tangents: Any
+    _time: float
 
     def _original(self) -> Any:
         """The memory itself, if nothing was written there since; else None.
@@ -67,24 +55,25 @@ class Saved(Kept):
         y._nd = nd
         return y
 
-    def thaw(self) -> Any:
+    def thaw(self, maker: Any = None) -> Any:
         array = None if self._cell is None else self._original()
         if array is None:
             array = self._copy
         elif array._cell.record is not None:  # it has them itself
             return array
         r = self._ref
-        recorded = r is not None and records(r.head)
+        head = None if r is None else r.head or maker
+        recorded = records(head)
         tangents = self._tangents and [(a, t) for a, t in self._tangents if a.alive and not a.busy and t is not None]
         if not recorded and not tangents:
             return array
         place, nbytes = geometry(array)
         track = hot.cell_of(array).record = Track(Key(nbytes, place.dtype))
         self._attached = tracing.trace(array)
-        if r is not None and recorded:
+        if r is not None and head is not None and recorded:
             event = track.head = Op()
-            event.time, event.tapes, event.rule, event.params = self._time, r.head.tapes, IDENTITY, {}
-            event.outs, event.refs, event.saved = ((track.key, place),), (r,), (None,)
+            event.time, event.tapes, event.rule, event.params = self._time + 0.5, head.tapes, IDENTITY, {}
+            event.outs, event.refs, event.saved = ((track.key, place),), (Ref(r.key, r.place, head),), (None,)
             event.out = event.avals = None
         for a, t in tangents:
             a.give(track, place, t)
@@ -96,6 +85,29 @@ class Saved(Kept):
             self._attached._cell.record = None
             tracing.untrace(self._attached)
             self._attached = None
+
+
+def save(x: ndarray, time: float, maker: Any) -> Saved:
+    """The present value of `x` for the event of this time; `maker`: the event, if it has just made the value."""
+    s = Saved.__new__(Saved)
+    s._time, s._attached, s._ref, s._cell, s._tangents = time, None, None, None, ()
+    track = track_of(x)
+    place = None
+    if track is not None:
+        if track.head is not None:
+            place = geometry(x)[0]
+            s._ref = ref_to(track.key, place, None if track.head is maker else track.head)  # no cycle
+        if track.tangents:
+            s._tangents = [(a, _tangent(a, x)) for a in track.tangents if a.alive and not a.busy]
+    if size_of(content.shape_of(x)) * content.dtype_of(x).itemsize <= SMALL:
+        s._copy = hot.wrap(content.settle(x).copy())
+        return s
+    if place is None:
+        place = geometry(x)[0]
+    s._cell = weakref.ref(x._cell)
+    with quietly():
+        s._copy = _copied(x, place)
+    return s
 
 
 def _tangent(a: Any, x: ndarray) -> Any:

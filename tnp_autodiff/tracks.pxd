@@ -1,4 +1,5 @@
 cimport cython
+from tnp.core cimport native
 from tnp.core.cells cimport Cell
 from tnp.hot cimport ndarray
 from tnp_autodiff.places cimport Key, Strided, geometry
@@ -6,6 +7,10 @@ from tnp_autodiff.places cimport Key, Strided, geometry
 cdef int TRACED
 cdef object _pauses
 cdef dict _NOTHING
+
+cdef class Cotangents
+cdef class Ref
+cdef class Held
 
 cdef class _Pause:
     cdef public tuple named
@@ -22,11 +27,20 @@ cdef class Recording:
     cdef object __weakref__
     cpdef add(self, object event)
 
-cpdef bint records(object head)
+cdef class Event:
+    cdef public object time
+    cdef public tuple tapes
+    cdef object __weakref__
+    cpdef list refs_of(self, Recording tape)
+    cpdef play(self, Cotangents cts, Recording tape, set needed)
+    cpdef let_go(self)
+
+@cython.locals(r=Recording)
+cpdef bint records(Event head)
 
 cdef class Track:
     cdef public Key key
-    cdef public object head
+    cdef public Event head
     cdef public dict watched
     cdef public dict tangents
     cdef public tuple windows
@@ -36,8 +50,12 @@ cdef class Track:
 cdef class Ref:
     cdef public Key key
     cdef public object place
-    cdef public object head
+    cdef public Event head
 
+@cython.locals(place=Strided, key=Key, track=Track)
+cpdef tuple fresh_track(ndarray x)
+@cython.locals(ref=Ref)
+cpdef Ref ref_to(Key key, object place, Event head)
 @cython.locals(a=ndarray, c=Cell, track=Track)
 cpdef Track track_of(object x)
 @cython.locals(c=Cell)
@@ -55,3 +73,13 @@ cdef class Held:
     cpdef set(self, object place, object value)
 
 cpdef as_dtype(object g, object dtype)
+
+cdef class Cotangents:
+    cdef dict _held
+    @cython.locals(held=Held)
+    cpdef add(self, Ref ref, object g)
+    @cython.locals(held=Held)
+    cpdef peek(self, Key key, object place)
+    cpdef Held of(self, Key key)
+    @cython.locals(held=Held)
+    cpdef pop_at(self, Key key, object place)

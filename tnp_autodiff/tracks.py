@@ -12,9 +12,10 @@ import numpy as np
 
 import tnp
 from tnp import hot, tracing
+from tnp.core import native
 from tnp.core.cells import TRACED
 from tnp.hot import ndarray
-from tnp_autodiff.places import Key, geometry
+from tnp_autodiff.places import Key, Strided, geometry
 
 clock = itertools.count(1)
 
@@ -83,7 +84,7 @@ class Recording:
 
     def add(self, event: Any) -> None:
         """An event was recorded for this; it lives as long as what depends on it."""
-        self._events.append(weakref.ref(event))
+        self._events.append(native.weak(event))
         if len(self._events) > self._room:
             self._events = [r for r in self._events if r() is not None]
             self._room = 2 * len(self._events) + 64
@@ -98,10 +99,34 @@ class Recording:
                 event.let_go()
 
 
+class Event:
+    """What changed the content of a cell (tnp_autodiff/events.py).
+
+    Attributes
+    ----------
+    time : float
+    tapes : tuple of Recording
+        For whom it was recorded.
+    """
+
+    __slots__ = ("__weakref__", "tapes", "time")
+    time: float
+    tapes: tuple[Recording, ...]
+
+    def refs_of(self, tape: Recording) -> "list[Ref]":
+        raise NotImplementedError
+
+    def play(self, cts: "Cotangents", tape: Recording, needed: set["Event"]) -> None:
+        """Turn the cotangents of what it made into those of what it read."""
+
+    def let_go(self) -> None:
+        """Drop saved values, and what was before: no gradient is asked any more."""
+
+
 _NOTHING: dict[Any, Any] = {}  # nobody adds to it: it stands for each empty one
 
 
-def records(head: Any) -> bool:
+def records(head: Event | None) -> bool:
     """Does a tape that knows of this event record here?"""
     if head is not None:
         for r in head.tapes:
@@ -128,7 +153,7 @@ class Track:
 
     __slots__ = ("head", "key", "tangents", "watched", "window", "windows")
 
-    def __init__(self, key: Key, head: Any = None) -> None:
+    def __init__(self, key: Key, head: Event | None = None) -> None:
         self.key, self.head = key, head
         self.watched: dict[Recording, Any] = _NOTHING
         self.tangents: dict[Any, Held] = _NOTHING
@@ -173,6 +198,26 @@ class Ref:
         self.key, self.place, self.head = key, place, head
 
 
+def fresh_track(x: ndarray) -> tuple[Track, Strided]:
+    """Begin to track the memory of `x`, of which nothing is known; where `x` lies in it."""
+    place, nbytes = geometry(x)
+    key = Key.__new__(Key)
+    key.nbytes, key.dtype = nbytes, place.dtype
+    track = Track.__new__(Track)
+    track.key, track.head, track.window = key, None, None
+    track.watched = track.tangents = _NOTHING
+    track.windows = ()
+    track_as(x, track)
+    return track, place
+
+
+def ref_to(key: Key, place: Any, head: Any) -> Ref:
+    """`Ref`, made quickly."""
+    ref = Ref.__new__(Ref)
+    ref.key, ref.place, ref.head = key, place, head
+    return ref
+
+
 def track_of(x: Any) -> Track | None:
     """What is known of the memory of `x`; None if nobody wants to know any more."""
     if type(x) is not ndarray or x._cell is None:
@@ -196,9 +241,8 @@ def make_track(x: ndarray) -> Track:
     """Begin to track the memory of `x`."""
     track = track_of(x)
     if track is None:
-        place, nbytes = geometry(x)
-        track = hot.cell_of(x).record = Track(Key(nbytes, place.dtype))
-        tracing.trace(x)
+        track = fresh_track(x)[0]
+        tracing.offer_calls()
     return track
 
 
@@ -256,19 +300,27 @@ def as_dtype(g: Any, dtype: np.dtype[Any]) -> Any:
     return g.astype(dtype)
 
 
-class Cotangents(dict[Key, Held]):
+class Cotangents:
     """The cotangents of a backward pass."""
 
+    __slots__ = ("_held",)
+
+    def __init__(self) -> None:
+        self._held: dict[Key, Held] = {}
+
     def add(self, ref: Ref, g: Any) -> None:
-        held = self.get(ref.key)
+        held = self._held.get(ref.key)
         if held is None:
-            held = self[ref.key] = Held(ref.key)
+            held = self._held[ref.key] = Held(ref.key)
         held.add(ref.place, as_dtype(g, ref.place.dtype))
 
     def peek(self, key: Key, place: Any) -> Any:
-        held = self.get(key)
+        held = self._held.get(key)
         return None if held is None else held.get(place)
 
+    def of(self, key: Key) -> Held | None:
+        return self._held.get(key)
+
     def pop_at(self, key: Key, place: Any) -> Any:
-        held = self.pop(key, None)
+        held = self._held.pop(key, None)
         return None if held is None else held.get(place)

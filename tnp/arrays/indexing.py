@@ -24,9 +24,7 @@ def getitem(x, key):
         nd = content.settle(x)  # a view looks at no value
         r = nd[key]
         if type(r) is not _NDARRAY:
-            r = host.intercepted(_NDARRAY.__getitem__, (x, key), {})
-            if r is not DECLINED:
-                return r
+            return tracing.element(x, key, r)
     else:
         r = host.intercepted(_NDARRAY.__getitem__, (x, key), {})
         if r is not DECLINED:

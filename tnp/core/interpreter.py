@@ -14,9 +14,20 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
+
 
 class Interpreter:
-    """Base class of interpreters. Every event does nothing until it is overridden."""
+    """Base class of interpreters. Every event does nothing until it is overridden.
+
+    Attributes
+    ----------
+    plain : dict
+        Functions whose calls with so many arrays and Python numbers, and nothing else, are told as primitives and not
+        offered to `call`.
+    """
+
+    plain: dict[Any, int] = {}  # noqa: RUF012
 
     def primitive(self, prim: Any, params: tuple[tuple[str, Any], ...], args: tuple[Any, ...], result: Any) -> Any:
         """Learn that ``result`` is ``prim`` of ``args`` (arrays and scalars); the result is traced too.
@@ -27,6 +38,11 @@ class Interpreter:
     def call(self, raw: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Take over a call of ``raw`` (NumPy's function, method or ufunc) on traced arrays, or return DECLINED."""
         return DECLINED
+
+    def element(self, array: Any, key: Any, value: Any) -> Any:
+        """Learn that ``array[key]`` with a basic key was read, a number; what is returned the program gets."""
+        r = self.call(np.ndarray.__getitem__, (array, key), {})
+        return value if r is DECLINED else r
 
     def read(self, array: Any) -> None:
         """Learn that something that is no primitive (a host function, an export) reads all of ``array``."""

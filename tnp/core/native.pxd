@@ -59,12 +59,56 @@ cdef extern from *:
         }
         return shape;
     }
+    static inline PyObject *tnp_strides(PyArrayObject *nd) {
+        int i, n = PyArray_NDIM(nd);
+        PyObject *strides = PyTuple_New(n);
+        for (i = 0; i < n && strides != NULL; i++) {
+            PyObject *k = PyLong_FromSsize_t(PyArray_STRIDES(nd)[i]);
+            if (k == NULL) Py_CLEAR(strides);
+            else PyTuple_SET_ITEM(strides, i, k);
+        }
+        return strides;
+    }
     static inline Py_ssize_t tnp_size(PyArrayObject *nd) {
         Py_ssize_t n = 1;
         for (int i = 0; i < PyArray_NDIM(nd); i++) n *= PyArray_DIMS(nd)[i];
         return n;
     }
     static inline Py_ssize_t tnp_elsize(PyObject *dtype) { return ((_PyArray_DescrNumPy2 *)dtype)->elsize; }
+    static inline int tnp_inexact(PyObject *dtype) {
+        char kind = ((_PyArray_DescrNumPy2 *)dtype)->kind;
+        return kind == 'f' || kind == 'c';
+    }
+    /* By the exponent's bits, which raises no flag: 1, 0, or -1 where NumPy has to look */
+    static inline int tnp_finite(PyArrayObject *nd) {
+        Py_ssize_t n = 1;
+        for (int i = 0; i < PyArray_NDIM(nd); i++) n *= PyArray_DIMS(nd)[i];
+        int whole = PyArray_IS_C_CONTIGUOUS(nd) && PyArray_ISALIGNED(nd) && PyArray_ISNOTSWAPPED(nd), bad = 0;
+        if (whole && PyArray_TYPE(nd) == NPY_DOUBLE) {
+            const npy_uint64 *x = (const npy_uint64 *)PyArray_DATA(nd), ones = 0x7ff0000000000000ULL;
+            for (Py_ssize_t i = 0; i < n; i++) bad |= (x[i] & ones) == ones;
+            return !bad;
+        }
+        if (whole && PyArray_TYPE(nd) == NPY_FLOAT) {
+            const npy_uint32 *x = (const npy_uint32 *)PyArray_DATA(nd), ones = 0x7f800000U;
+            for (Py_ssize_t i = 0; i < n; i++) bad |= (x[i] & ones) == ones;
+            return !bad;
+        }
+        return -1;
+    }
+    static inline PyObject *tnp_is_finite(PyArrayObject *nd) {
+        int known = tnp_finite(nd);
+        if (known >= 0) return PyBool_FromLong(known);
+        static PyObject *ask = NULL;
+        if (ask == NULL) {
+            PyObject *module = PyImport_ImportModule("tnp.core.native");
+            if (module == NULL) return NULL;
+            ask = PyObject_GetAttrString(module, "is_finite");
+            Py_DECREF(module);
+            if (ask == NULL) return NULL;
+        }
+        return PyObject_CallOneArg(ask, (PyObject *)nd);
+    }
     static inline Py_ssize_t tnp_bytes(PyArrayObject *nd) {
         return tnp_size(nd) * tnp_elsize((PyObject *)PyArray_DESCR(nd));
     }
@@ -78,7 +122,10 @@ cdef extern from *:
     object dtype "tnp_dtype" (cnp.ndarray nd)
     object shape "tnp_shape" (cnp.ndarray nd)
     Py_ssize_t size "tnp_size" (cnp.ndarray nd)
+    object strides "tnp_strides" (cnp.ndarray nd)
+    object is_finite "tnp_is_finite" (cnp.ndarray nd)
     Py_ssize_t itemsize "tnp_elsize" (object dtype)
+    bint is_inexact "tnp_inexact" (object dtype)
     Py_ssize_t nbytes "tnp_bytes" (cnp.ndarray nd)
     bint is_contiguous "tnp_contiguous" (cnp.ndarray nd)
     bint is_writeable "tnp_may_write" (cnp.ndarray nd)

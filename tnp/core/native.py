@@ -10,6 +10,8 @@ import weakref
 from types import CodeType, FrameType
 from typing import Any
 
+import numpy as np
+
 __all__ = [
     "COMPILED",
     "address",
@@ -17,6 +19,8 @@ __all__ = [
     "install_buffer",
     "install_new",
     "is_contiguous",
+    "is_finite",
+    "is_inexact",
     "is_writeable",
     "itemsize",
     "nbytes",
@@ -28,6 +32,7 @@ __all__ = [
     "set_type_name",
     "shape",
     "size",
+    "strides",
     "value",
     "weak",
 ]
@@ -105,9 +110,24 @@ def shape(nd: Any) -> tuple[int, ...]:
     return found
 
 
+def strides(nd: Any) -> tuple[int, ...]:
+    found: tuple[int, ...] = nd.strides
+    return found
+
+
 def size(nd: Any) -> int:
     found: int = nd.size
     return found
+
+
+def is_finite(nd: Any) -> bool:
+    """Is every element a finite number?"""
+    return bool(np.isfinite(nd).all())
+
+
+def is_inexact(dtype: Any) -> bool:
+    """Is it one of NumPy's floating or complex dtypes?"""
+    return dtype.kind in "fc"
 
 
 def itemsize(dtype: Any) -> int:

@@ -16,6 +16,7 @@ from numpy._core._exceptions import _UFuncOutputCastingError
 
 import tnp
 from tnp import content
+from tnp.core import native
 from tnp.core.interpreter import DECLINED, quietly
 from tnp.hot import ndarray
 from tnp_autodiff import reverse
@@ -50,10 +51,8 @@ def times(g: Any, factor: Any) -> Any:
     if not isinstance(factor, ndarray):
         if np.all(np.isfinite(factor)):
             return g * factor
-    elif factor.size <= _CHECKED:
-        with np.errstate(all="ignore"):
-            if np.isfinite(content.settle(factor)).all():
-                return g * factor
+    elif factor.size <= _CHECKED and native.is_finite(content.settle(factor)):
+        return g * factor
     return g * tnp.where((g == 0) & ~tnp.isfinite(factor), 0.0, factor)
 
 
@@ -63,7 +62,7 @@ def unbroadcast(g: Any, like: Any) -> Any:
     if g.shape == shape:
         return g
     lead = g.ndim - len(shape)
-    axes = (*range(lead), *(lead + i for i, n in enumerate(shape) if n == 1 and g.shape[lead + i] != 1))
+    axes = (*range(lead), *[lead + i for i, n in enumerate(shape) if n == 1 and g.shape[lead + i] != 1])
     return tnp.sum(g, axis=axes).reshape(shape) if axes else g.reshape(shape)
 
 

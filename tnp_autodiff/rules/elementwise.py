@@ -16,7 +16,7 @@ from tnp.core.elementwise import CLIP, cast_p, where_p
 from tnp.core.interpreter import DECLINED
 from tnp.host import ufunc_of
 from tnp_autodiff.events import Valueless
-from tnp_autodiff.recorder import CALLS, PRIMITIVES, run, unknown
+from tnp_autodiff.recorder import CALLS, PRIMITIVES, differentiation, run, unknown
 from tnp_autodiff.rules.base import MINUS, ONE, Elementwise, into, unbroadcast
 from tnp_autodiff.tracks import as_dtype
 
@@ -246,6 +246,7 @@ for _prim in elementwise.PRIMITIVES.values():
         PRIMITIVES[_prim] = None
     if isinstance(_prim.ufunc, np.ufunc):
         CALLS[_prim.ufunc] = _ufunc
+        differentiation.plain[_prim.ufunc] = _prim.ufunc.nin
 _by_ufunc = elementwise.PRIMITIVES
 PRIMITIVES[_by_ufunc[np.conjugate]] = Conjugate()
 PRIMITIVES[_by_ufunc[np.absolute]] = Absolute()
@@ -258,3 +259,4 @@ for _name in UFUNCS:
     _inplace = getattr(np.ndarray, f"__i{_name}__", None)
     if _inplace is not None:
         CALLS[_inplace] = _declined
+        differentiation.plain[_inplace] = 2

@@ -13,22 +13,9 @@ from tnp.hot import ndarray
 from tnp_autodiff.errors import warn_leaving
 from tnp_autodiff.events import IDENTITY, Valueless
 from tnp_autodiff.places import Scattered, geometry, positions
-from tnp_autodiff.recorder import CALLS, is_float, is_tracked, place_in, public, record, run, unknown
+from tnp_autodiff.recorder import CALLS, GATHER, gather_at, is_float, is_tracked, public, record, run, unknown
 from tnp_autodiff.rules.base import composed_of, handled_by, into, rule, value_of
 from tnp_autodiff.rules.elementwise import CAST_RULE
-
-
-class Gather(Valueless):
-    """The rule of elements of an array: reads them, wherever they are."""
-
-    def vjp(self, g: Any, out: Any, want: Any, xs: Any, params: dict[str, Any]) -> list[Any]:
-        return [g]
-
-    def jvp(self, ts: list[Any], out: Any, xs: Any, params: dict[str, Any]) -> Any:
-        return params["same"](ts[0])
-
-
-GATHER = Gather()
 
 
 def gather(x: Any, place: Any, result: Any, same: Any) -> Any:
@@ -79,7 +66,7 @@ def _getitem(raw: Any, args: Any, kwargs: Any) -> Any:
     r = run(raw, args, kwargs)
     if (type(r) is ndarray and r._cell is x._cell) or not is_tracked(x):
         return r
-    return gather(x, place_in(x, key), r, lambda t: t[key])
+    return gather_at(x, key, r)
 
 
 def _copied(raw: Any, args: Any, kwargs: Any) -> Any:
