@@ -23,6 +23,7 @@ COMPILED = [
     "tnp/backends/cpu/_calls.pyx",
     "tnp/backends/cpu/_crew.pyx",
     "tnp/core/cells.py",
+    "tnp/core/interpreter.py",
     "tnp/core/layout.py",
     "tnp/core/loops.py",
     "tnp/core/_native.pyx",

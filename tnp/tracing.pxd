@@ -1,6 +1,7 @@
 cimport cython
 from tnp cimport bind, content, hot
 from tnp.core.cells cimport Cell
+from tnp.core.interpreter cimport current
 from tnp.hot cimport ndarray
 
 @cython.locals(a=ndarray)

@@ -17,6 +17,8 @@ cdef class Strided:
     cpdef bint alike(self, object other)
     cpdef bint is_whole(self, Key key)
     cpdef of(self, object buffer)
+    cdef _element(self, object buffer)
+    cpdef add(self, object buffer, object g)
     cpdef get(self, object buffer)
     cpdef set(self, object buffer, object value)
 

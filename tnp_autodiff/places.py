@@ -118,18 +118,37 @@ class Strided:
         nd = None
         return hot._as_view(buffer, r)
 
+    def _element(self, buffer: Any) -> int:
+        """Which element of `buffer` the place is, if it is one; else -1."""
+        if self.shape or not (buffer.dtype is self.dtype or buffer.dtype == self.dtype):
+            return -1
+        i, rest = divmod(self.offset, native.itemsize(self.dtype))
+        return -1 if rest else i
+
     def get(self, buffer: Any) -> Any:
         """A copy of the elements."""
-        return self.of(buffer).copy()
+        i = self._element(buffer)
+        if i < 0:
+            return self.of(buffer).copy()
+        value = buffer[i]
+        return value if type(value) is ndarray else hot.wrap(np.array(value))
 
     def set(self, buffer: Any, value: Any) -> None:
-        self.of(buffer)[...] = value
+        i = self._element(buffer)
+        if i < 0:
+            self.of(buffer)[...] = value
+        else:
+            buffer[i] = value
 
     def add(self, buffer: Any, g: Any) -> None:
         """Add `g`, an array of this shape, as often as the place sees an element."""
-        stretched = tuple(i for i, (n, s) in enumerate(zip(self.shape, self.strides, strict=True)) if s == 0 and n > 1)
+        i = self._element(buffer)
+        if i >= 0:
+            buffer[i] = g + buffer[i]
+            return
+        stretched = tuple([i for i, n in enumerate(self.shape) if n > 1 and self.strides[i] == 0])
         if stretched:
-            kept = tuple(1 if i in stretched else n for i, n in enumerate(self.shape))
+            kept = tuple([1 if i in stretched else n for i, n in enumerate(self.shape)])
             Strided(self.offset, kept, self.strides, self.dtype).add(buffer, tnp.sum(g, axis=stretched, keepdims=True))
         elif self._overlaps_itself():
             Scattered(positions(self), self.dtype).add(buffer, g)

@@ -151,7 +151,7 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
         refs.append(ref)
     if not tapes and not accumulators:
         return result
-    for start, found in collectors.get():
+    for start, found in native.value(collectors):
         for x, ref in zip(operands, refs, strict=True):
             if ref is not None and (ref.head.time < start or type(ref.head) is Source):
                 found[id(x._cell)] = x if type(x._base) is not ndarray else x._base

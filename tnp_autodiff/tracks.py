@@ -35,7 +35,7 @@ _pauses: ContextVar[tuple[_Pause, ...]] = ContextVar("tnp_autodiff_pauses", defa
 
 def is_paused(x: Any) -> bool:
     """Is a recording or an accumulator to be told nothing here?"""
-    pauses = _pauses.get()
+    pauses = native.value(_pauses)
     return len(pauses) != 0 and any([p.first <= x.born <= p.last or x in p.named for p in pauses])
 
 

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from tnp.core import native
+
 
 class Interpreter:
     """Base class of interpreters. Every event does nothing until it is overridden.
@@ -84,7 +86,7 @@ def install_base(interpreter: Interpreter) -> None:
 
 def current() -> Interpreter | None:
     """The innermost interpreter of this context, or None."""
-    stack = _stack.get()
+    stack = native.value(_stack)
     return stack[-1] if stack else _base
 
 

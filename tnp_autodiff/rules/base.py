@@ -8,6 +8,7 @@ of its derivative, a tangent by the derivative itself.
 """
 
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -49,7 +50,7 @@ def times(g: Any, factor: Any) -> Any:
     The derivative by `g` is the factor wherever that is finite, also at zero.
     """
     if not isinstance(factor, ndarray):
-        if np.all(np.isfinite(factor)):
+        if math.isfinite(factor) if isinstance(factor, (float, np.floating)) else np.isfinite(factor).all():
             return g * factor
     elif factor.size <= _CHECKED and native.is_finite(content.settle(factor)):
         return g * factor
@@ -110,20 +111,22 @@ class Elementwise:
     def __init__(self, *partials: Any) -> None:
         self._partials = partials
         self._kept: dict[tuple[bool, ...], tuple[frozenset[int], bool]] = {}
-        self._reads = [tuple(p.__code__.co_varnames[: p.__code__.co_argcount]) if callable(p) else () for p in partials]
+        self._reads = [p.__code__.co_varnames[: p.__code__.co_argcount] if callable(p) else () for p in partials]
+        self._at = [tuple([-1 if n == "o" else self.NAMES.index(n) for n in reads]) for reads in self._reads]
 
     def keeps(self, want: list[bool]) -> tuple[frozenset[int], bool]:
-        kept = self._kept.get(tuple(want))
+        key = tuple(want)
+        kept = self._kept.get(key)
         if kept is None:
             names = {n for wanted, reads in zip(want, self._reads, strict=False) if wanted for n in reads}
-            kept = self._kept[tuple(want)] = frozenset(self.NAMES.index(n) for n in names - {"o"}), "o" in names
+            kept = self._kept[key] = frozenset(self.NAMES.index(n) for n in names - {"o"}), "o" in names
         return kept
 
     def _partial(self, i: int, out: Any, xs: list[Any]) -> Any:
         p = self._partials[i]
         if not callable(p):
             return p
-        return p(*[out if n == "o" else xs[self.NAMES.index(n)] for n in self._reads[i]])
+        return p(*[out if k < 0 else xs[k] for k in self._at[i]])
 
     def vjp(self, g: Any, out: Any, want: list[bool], xs: list[Any], params: dict[str, Any]) -> list[Any]:
         found: list[Any] = []
@@ -133,7 +136,10 @@ class Elementwise:
                 found.append(None)
                 continue
             gx = g if p is ONE else -g if p is MINUS else times(g, conj(p))
-            found.append(unbroadcast(as_dtype(gx, xs[i].dtype) if xs[i].dtype.kind != "c" else gx, xs[i]))
+            x = xs[i]
+            if not (gx.dtype is x.dtype and gx.shape == x.shape):
+                gx = unbroadcast(as_dtype(gx, x.dtype) if x.dtype.kind != "c" else gx, x)
+            found.append(gx)
         return found
 
     def jvp(self, ts: list[Any], out: Any, xs: list[Any], params: dict[str, Any]) -> Any:
