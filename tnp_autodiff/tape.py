@@ -169,15 +169,10 @@ class GradientTape:
         NotDifferentiableError
             The way from a source to a target leads through an operation without derivative, or an integer.
         """
-        if unconnected_gradients not in ("none", "zero"):
-            raise ValueError(
-                explain("gradient: unconnected_gradients", repr(unconnected_gradients), '"none" or "zero"', "")
-            )
-        self._use()
         targets = [_array(y, "target") for y in flatten(target)[0]]
         seeds = _seeds(targets, output_gradients)
-        leaves, build = flatten(sources)
-        arrays = [x._array if isinstance(x, Variable) else _array(x, "source") for x in leaves]
+        arrays, build = _sources(sources, unconnected_gradients)
+        self._use()  # of right arguments alone
         if self._persistent and self._entered:  # higher derivatives of the same tape
             found = reverse.gradient(self._recording, seeds, arrays, True)
         else:
@@ -286,6 +281,7 @@ class GradientTape:
 
     def _rows(self, y: Any, sources: Any, unconnected_gradients: str, units: Iterable[Any]) -> list[Any]:
         """The gradients for several cotangents, of which the tape counts as used once."""
+        _sources(sources, unconnected_gradients)
         self._use()
         persistent, self._persistent = self._persistent, True
         try:
@@ -319,6 +315,16 @@ def _array(x: Any, what: str) -> Any:
             explain(f"gradient: {what} is of {x.dtype}", str(x.dtype), "floating or complex", "x.astype(float)")
         )
     return x
+
+
+def _sources(sources: Any, unconnected_gradients: str) -> tuple[list[Any], Any]:
+    """The arrays of a structure of sources, and what puts others in their place."""
+    if unconnected_gradients not in ("none", "zero"):
+        raise ValueError(
+            explain("gradient: unconnected_gradients", repr(unconnected_gradients), '"none" or "zero"', "")
+        )
+    leaves, build = flatten(sources)
+    return [x._array if isinstance(x, Variable) else _array(x, "source") for x in leaves], build
 
 
 def _seeds(targets: list[Any], output_gradients: Any) -> list[tuple[Any, Any]]:

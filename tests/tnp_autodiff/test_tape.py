@@ -459,3 +459,24 @@ def test_a_long_recording_forgets_dropped_events(x):
     for _ in range(1000):
         x * 2.0
     assert len(tape._recording._events) < 200
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda tape, y, x: tape.gradient(y, "s"),
+        lambda tape, y, x: tape.gradient("s", x),
+        lambda tape, y, x: tape.gradient(y, x, unconnected_gradients="all"),
+        lambda tape, y, x: tape.gradient(y, x, output_gradients=tnp.ones(7)),
+        lambda tape, y, x: tape.jacobian(y, "s"),
+        lambda tape, y, x: tape.jacobian(y, x, unconnected_gradients="all"),
+        lambda tape, y, x: tape.batch_jacobian(y, x),
+    ],
+)
+def test_wrong_arguments_do_not_use_up_the_tape(x, wrong):
+    with GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    with pytest.raises((TypeError, ValueError)):
+        wrong(tape, y, x)
+    numpy.testing.assert_array_equal(plain(tape.gradient(y, x)), 2 * X)
