@@ -11,7 +11,8 @@ True
 """
 
 from tnp_autodiff import rules as rules
-from tnp_autodiff.custom import custom_gradient, recompute_grad, stop_gradient
+from tnp_autodiff.checkpoint import recompute_grad
+from tnp_autodiff.custom import custom_gradient, stop_gradient
 from tnp_autodiff.errors import AliasError, LeavingTapeWarning, NotDifferentiableError
 from tnp_autodiff.forward import ForwardAccumulator
 from tnp_autodiff.functional import grad, hessian, hvp, jacfwd, jacrev, jvp, value_and_grad, vjp

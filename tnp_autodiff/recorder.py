@@ -16,7 +16,7 @@ from tnp.arrays.indexing import basic
 from tnp.core import native
 from tnp.core.interpreter import DECLINED, OPAQUE, Interpreter, install_base, quietly
 from tnp.hot import ndarray
-from tnp_autodiff.errors import AliasError, NotDifferentiableError, explain, warn_leaving
+from tnp_autodiff.errors import NotDifferentiableError, explain, warn_leaving
 from tnp_autodiff.events import Aval, Op, Source, Valueless, Write
 from tnp_autodiff.places import Key, Scattered, Strided, geometry, is_same_kind, positions
 from tnp_autodiff.saved import Saved
@@ -232,20 +232,20 @@ def check_read(track: Track, x: ndarray) -> None:
     """The caller's name of an argument is read: is that what the argument is?"""
     for w in track.windows:
         if w.written and _meet(w.place, geometry(x)[0]):
-            raise AliasError("a read of")
+            w.refuse("a read of")
 
 
 def check_write(track: Track, place: Any) -> None:
     """One name of an argument is written: does another see it?"""
     for w in track.windows:
         if _meet(w.place, place):
-            raise AliasError("a write to")
+            w.refuse("a write to")
     window = track.window
     if window is not None:
         window.written = True
         for w in window.origin.windows:
             if w is not window and _meet(w.place, window.place):
-                raise AliasError("a write to")
+                w.refuse("a write to")
 
 
 # ------------------------------------------------------------------------------------------------ writes
@@ -272,12 +272,15 @@ def write(x: ndarray, key: Any, value: Any, adds: bool = False, unknown: str | N
         of_value = None
     if track is None and of_value is None:
         return
+    watched = track is not None and (track.windows or track.window is not None)
     if not is_float(content.dtype_of(x)):
+        if track is not None and watched:
+            check_write(track, place_in(x, key))
         if is_tracked(value):
             warn_leaving(f"it is written to an array of {content.dtype_of(x)}")
         return
     place = place_in(x, key)
-    if track is not None and (track.windows or track.window is not None):
+    if track is not None and watched:
         check_write(track, place)
     from_: Any = None if of_value is None else geometry(value)[0]
     if of_value is not None and value._cell is x._cell and place.alike(from_) and not adds:

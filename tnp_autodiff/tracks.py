@@ -13,6 +13,7 @@ import numpy as np
 import tnp
 from tnp import hot, tracing
 from tnp.hot import ndarray
+from tnp_autodiff.errors import AliasError
 from tnp_autodiff.places import Key, geometry
 
 clock = itertools.count(1)
@@ -146,6 +147,10 @@ class Window:
 
     def __init__(self, place: Any, origin: Track) -> None:
         self.place, self.origin, self.written = place, origin, False
+
+    def refuse(self, did: str) -> None:
+        """The memory is reached under another name, and one of the two is written."""
+        raise AliasError(did)
 
 
 class Ref(NamedTuple):
