@@ -121,6 +121,10 @@ class ForwardAccumulator:
         return None
 
     def __del__(self) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """No tangents are asked any more: arrays forget theirs."""
         self._pushing.alive = False
 
     def jvp(self, primals: Any, unconnected_gradients: str = "none") -> Any:

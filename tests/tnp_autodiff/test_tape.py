@@ -480,3 +480,20 @@ def test_wrong_arguments_do_not_use_up_the_tape(x, wrong):
     with pytest.raises((TypeError, ValueError)):
         wrong(tape, y, x)
     numpy.testing.assert_array_equal(plain(tape.gradient(y, x)), 2 * X)
+
+
+def test_a_persistent_tape_asked_within_its_own_block():
+    """Its backward passes are recorded too, so gradients of gradients need no second tape."""
+    x, w = tnp.array([2.0, 3.0]), tnp.array([5.0, 7.0])
+    with GradientTape(persistent=True) as tape:
+        tape.watch([x, w])
+        y = x * 1.0
+        y[0] = x[1] ** 3 * w[0]
+        y *= w
+        g = tape.gradient(y, x)
+        again = tape.gradient(g[1], [x, w])
+    assert plain(g).tolist() == [0, 3 * 9 * 5 * 5 + 7]
+    assert plain(again[0]).tolist() == [0, 6 * 3 * 25]
+    assert plain(again[1]).tolist() == [2 * 5 * 27, 1]
+    third = tape.gradient(again[0][1], x)
+    assert plain(third).tolist() == [0, 150]
