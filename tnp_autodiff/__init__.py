@@ -13,6 +13,7 @@ True
 from tnp_autodiff import rules as rules
 from tnp_autodiff.checkpoint import recompute_grad
 from tnp_autodiff.custom import custom_gradient, stop_gradient
+from tnp_autodiff.debugging import debug_nans
 from tnp_autodiff.errors import AliasError, LeavingTapeWarning, NotDifferentiableError
 from tnp_autodiff.forward import ForwardAccumulator
 from tnp_autodiff.functional import grad, jvp, linearize, value_and_grad, vjp
@@ -28,6 +29,7 @@ __all__ = [
     "NotDifferentiableError",
     "Variable",
     "custom_gradient",
+    "debug_nans",
     "grad",
     "hessian",
     "hvp",
