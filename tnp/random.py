@@ -1,8 +1,5 @@
 """`numpy.random` on tnp arrays: the same generators and streams; seeds may be tnp arrays, results are."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 import numpy as _np
@@ -10,6 +7,7 @@ import numpy.random as _np_random
 from numpy.random import bit_generator as _interfaces
 
 from tnp.core.interpreter import DECLINED
+from tnp.core.streams import drawn, note
 from tnp.host import call, intercepted, rewrap, unwrap
 from tnp.hot import ndarray, writable
 from tnp.namespace import mirror
@@ -18,66 +16,16 @@ _WRITING = {"shuffle"}
 _BITS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
-# Generators that have drawn, by identity, with the states that they had before: for those who want to know
-_drawn: ContextVar[tuple[dict[int, tuple[Any, Any]], ...]] = ContextVar("tnp_random_drawn", default=())
-
-
-def _draws(source: Any) -> None:
-    """`source`, one of NumPy's generators or bit generators, is about to draw."""
-    for seen in _drawn.get():
-        owner = source.bit_generator if isinstance(source, _np_random.Generator) else source
-        if id(owner) not in seen and not isinstance(owner, _np_random.SeedSequence):
-            seen[id(owner)] = (owner, _state_of(owner))
-
-
-def _state_of(source: Any) -> Any:
-    if isinstance(source, _np_random.RandomState):
-        return _np_random.RandomState.get_state(source, legacy=False)
-    return source.state
-
-
-def _set_state(source: Any, state: Any) -> None:
-    if isinstance(source, _np_random.RandomState):
-        _np_random.RandomState.set_state(source, state)
-    else:
-        source.state = state
-
-
-@contextmanager
-def watched() -> Iterator[dict[int, tuple[Any, Any]]]:
-    """Which generators draw in the block, in this context, with the states that they had before (for `replayed`)."""
-    shared = _np_random.mtrand._rand
-    seen = {id(shared): (shared, _state_of(shared))}
-    _drawn.set((*_drawn.get(), seen))
-    try:
-        yield seen
-    finally:
-        _drawn.set(tuple([d for d in _drawn.get() if d is not seen]))
-
-
-@contextmanager
-def replayed(seen: dict[int, tuple[Any, Any]]) -> Iterator[None]:
-    """In the block generators draw what they drew in that of `watched`; then they are as before."""
-    now = [(source, _state_of(source)) for source, _ in seen.values()]
-    for source, state in seen.values():
-        _set_state(source, state)
-    try:
-        yield
-    finally:
-        for source, state in now:
-            _set_state(source, state)
-
-
 def _method(raw: Any, name: str) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if _drawn.get():
-            _draws(self)
+        if drawn.get():
+            note(self)
         r = intercepted(raw, (self, *args), kwargs)
         return call(raw, (self, *args), kwargs) if r is DECLINED else r
 
     def writing(self: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-        if _drawn.get():
-            _draws(self)
+        if drawn.get():
+            note(self)
         if isinstance(x, ndarray):
             writable(x)
         return call(raw, (self, x, *args), kwargs)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import tnp
-from tnp import random
+from tnp.core import streams
 from tnp.hot import ndarray
 from tnp_autodiff import reverse
 from tnp_autodiff.custom import arrays_of, stop_gradient
@@ -233,13 +233,13 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
         inside = _Inside(given)
         try:
-            with _guarded(f, (*given, *inside.leaves)), _collecting() as found, random.watched() as streams:
+            with _guarded(f, (*given, *inside.leaves)), _collecting() as found, streams.watched() as drawn:
                 leaves, structure = run(inside.leaves)
         finally:
             written = inside.close()
 
         def again(leaves: list[Any]) -> list[Any]:
-            with random.replayed(streams):
+            with streams.replayed(drawn):
                 return [y for y in run(leaves)[0] if _is_result(y)]
 
         outer = [x for x in found.values() if not any(x is y for y in given)]
