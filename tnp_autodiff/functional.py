@@ -19,7 +19,7 @@ from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.events import watch
 from tnp_autodiff.forward import ForwardAccumulator
 from tnp_autodiff.places import geometry
-from tnp_autodiff.recorder import is_tracked, paused, read_stand_ins
+from tnp_autodiff.recorder import is_float, is_tracked, paused, read_stand_ins
 from tnp_autodiff.tracks import Recording, Track, Window, as_dtype, make_track
 from tnp_autodiff.tree import flatten, map_leaves
 
@@ -51,7 +51,7 @@ class Arguments:
     def _window(self, x: Any) -> ndarray:
         x = read_stand_ins(x)
         y = tnp.array(x)
-        if y.dtype.kind not in "fc":
+        if not is_float(y.dtype):
             raise NotDifferentiableError(
                 explain(f"grad: an argument of {y.dtype}", str(y.dtype), "floating or complex", "x.astype(float)")
             )

@@ -14,6 +14,7 @@ import tnp
 from tnp import content, host, hot, tracing
 from tnp.arrays.indexing import basic
 from tnp.core import native
+from tnp.core.dtypes import is_bfloat16
 from tnp.core.interpreter import DECLINED, OPAQUE, Interpreter, install_base, quietly
 from tnp.hot import ndarray
 from tnp_autodiff.errors import NotDifferentiableError, explain, warn_leaving
@@ -60,7 +61,7 @@ def _union(a: tuple[Recording, ...], b: tuple[Recording, ...]) -> tuple[Recordin
 
 def is_float(dtype: np.dtype[Any]) -> bool:
     """Are derivatives by such numbers defined?"""
-    return dtype.kind in "fc"
+    return dtype.kind in "fc" or is_bfloat16(dtype)
 
 
 def is_tracked(x: Any) -> bool:
@@ -397,10 +398,14 @@ class Differentiation(Interpreter):
 
 def unknown(raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """A call of a function without rule: what it makes remembers that, and tells when a gradient is asked."""
+    name = getattr(raw, "__name__", str(raw))
+    outs = args[raw.nin :] if isinstance(raw, np.ufunc) else ()
+    outs = (kwargs.get("out"), *outs, *[args[i] for i, _ in host.writes_of(raw, name) or () if i < len(args)])
+    for x in _arrays(outs):
+        write(x, ..., None, unknown=name)
     result = run(raw, args, kwargs)
     operands = [x for x in _arrays((args, tuple(kwargs.values()))) if track_of(x) is not None]
     cells = {id(x._cell) for x in operands}
-    name = getattr(raw, "__name__", str(raw))
     if _is_plain(result) and any([is_tracked(x) for x in operands]):
         warn_leaving(f"by {name}")
     return _each(result, lambda y: y if _is_view(y, cells) else record(Unknown(name), operands, y, {}))

@@ -13,7 +13,7 @@ from tnp.hot import ndarray
 from tnp_autodiff import reverse, variable
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.events import watch
-from tnp_autodiff.recorder import is_tracked, paused
+from tnp_autodiff.recorder import is_float, is_tracked, paused
 from tnp_autodiff.tracks import Recording
 from tnp_autodiff.tree import flatten
 from tnp_autodiff.variable import Variable
@@ -104,7 +104,7 @@ class GradientTape:
             self._watch(x)
 
     def _watch(self, x: ndarray) -> None:
-        if x.dtype.kind not in "fc":
+        if not is_float(x.dtype):
             raise NotDifferentiableError(
                 explain(f"watch: {x.dtype} has no derivatives", str(x.dtype), "floating or complex", "x.astype(float)")
             )
@@ -310,7 +310,7 @@ def _array(x: Any, what: str) -> Any:
     if not isinstance(x, (ndarray, np.generic, np.ndarray, float, int, complex)):
         raise TypeError(explain(f"gradient: {what} is no array", type(x).__name__, "arrays", "tnp.asarray(x)"))
     x = tnp.asarray(x)
-    if x.dtype.kind not in "fc":
+    if not is_float(x.dtype):
         raise NotDifferentiableError(
             explain(f"gradient: {what} is of {x.dtype}", str(x.dtype), "floating or complex", "x.astype(float)")
         )
@@ -374,7 +374,7 @@ def _own(g: Any, x: Any, zero: bool) -> Any:
 
 def _accessed(v: Variable) -> None:
     for tape in _open.get():
-        if tape._watches and tape._entered and not tape._recording.paused and v.dtype.kind in "fc":
+        if tape._watches and tape._entered and not tape._recording.paused and is_float(v.dtype):
             tape._watch_variable(v)
 
 

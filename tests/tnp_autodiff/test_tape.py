@@ -9,7 +9,7 @@ import pytest
 import tnp
 from tests.tnp_autodiff.differences import plain
 from tnp import content, hot
-from tnp_autodiff import GradientTape, LeavingTapeWarning, NotDifferentiableError, Variable
+from tnp_autodiff import GradientTape, LeavingTapeWarning, NotDifferentiableError, Variable, grad
 
 X = numpy.array([0.3, -0.7, 1.1, 0.5])
 
@@ -497,3 +497,17 @@ def test_a_persistent_tape_asked_within_its_own_block():
     assert plain(again[1]).tolist() == [2 * 5 * 27, 1]
     third = tape.gradient(again[0][1], x)
     assert plain(third).tolist() == [0, 150]
+
+
+def test_sums_round_as_numbers_do():
+    def f(x):
+        s = x.sum()
+        assert (round(s), type(round(s))) == (4, int)
+        assert (round(s, 1), type(round(s, 1))) == (3.6, numpy.float64)
+        assert f"{s:.2f}" == "3.56"
+        return s * round(s)
+
+    assert grad(f)(tnp.array([1.06, 2.5])).tolist() == [4, 4]
+    for x in (tnp.array(2.5), tnp.array([2.5])):
+        with pytest.raises(TypeError, match=r"doesn't define __round__"):
+            round(x)

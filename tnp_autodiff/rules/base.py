@@ -20,7 +20,7 @@ from tnp.core.interpreter import DECLINED, quietly
 from tnp.hot import ndarray
 from tnp_autodiff import reverse
 from tnp_autodiff.events import watch
-from tnp_autodiff.recorder import CALLS, paused, public, record, run, unknown
+from tnp_autodiff.recorder import CALLS, is_float, paused, public, record, run, unknown
 from tnp_autodiff.tracks import Recording, as_dtype
 
 _CHECKED = 1 << 12  # elements up to which a factor is looked at
@@ -82,7 +82,7 @@ def transposed(rule: Any, ts: list[Any], out: Any, xs: list[Any], params: dict[s
     recording = Recording()
     gs = []
     for y in outs:
-        g = tnp.zeros(np.shape(y), y.dtype if y.dtype.kind in "fc" else float)
+        g = tnp.zeros(np.shape(y), y.dtype if is_float(y.dtype) else float)
         watch(g, recording)
         gs.append(g)
     want = [t is not None for t in ts]
