@@ -25,7 +25,7 @@ def _shaped(r: Any, q: Any, a: Any, axis: Any, keepdims: bool) -> Any:
     return r.reshape(np.shape(q) + kept)
 
 
-def _ranks(q: Any, counts: Any, method: str) -> Any:
+def _ranks(q: Any, counts: Any, method: Any) -> Any:
     """For each quantile where in the order of so many elements it lies: (quantiles, *shape of the counts)."""
     found = np.zeros((q.size, *counts.shape))
     for n in np.unique(counts):
