@@ -57,6 +57,16 @@ def times(g: Any, factor: Any) -> Any:
     return g * tnp.where((g == 0) & ~tnp.isfinite(factor), 0.0, factor)
 
 
+def pushed(t: Any, factor: Any) -> Any:
+    """``t * factor`` for a tangent: an infinite one, of an infinite slope before, meets a slope of zero in zero."""
+    r = times(t, factor)
+    if t.size <= _CHECKED:
+        with np.errstate(all="ignore"):
+            if np.isfinite(content.settle(t) if isinstance(t, ndarray) else t).all():
+                return r
+    return tnp.where((factor == 0) & ~tnp.isfinite(t), 0.0, r)
+
+
 def unbroadcast(g: Any, like: Any) -> Any:
     """Sum `g` over the axes along which an operand with the shape of `like` was stretched."""
     shape = like.shape
@@ -142,7 +152,7 @@ class Elementwise:
         for i, t in enumerate(ts):
             p = None if t is None else self._partial(i, out, xs)
             if p is not None:
-                terms.append(t if p is ONE else -t if p is MINUS else times(t, p))
+                terms.append(t if p is ONE else -t if p is MINUS else pushed(t, p))
         found = total(terms)
         return None if found is None else tnp.broadcast_to(found, out.shape)
 
