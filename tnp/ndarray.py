@@ -66,6 +66,14 @@ def _scalar_of(x):
     return nd[()] if is_value(x) else nd
 
 
+def __round__(self, ndigits=None, /):
+    """Traced scalars round as NumPy's do; arrays do not."""
+    if not is_value(self):
+        raise TypeError(f"type {type(self).__name__} doesn't define __round__ method")
+    with quietly():  # the derivative is zero
+        return round(_scalar_of(self), ndigits)
+
+
 RARE = {
     "__new__": construct,
     "__iter__": _iterate,
@@ -106,7 +114,7 @@ METHODS = (
     interop.__array__, interop.__array_ufunc__, interop.__array_function__, interop.__array_wrap__,
     interop.__reduce__, interop.__reduce_ex__, interop.__setstate__, interop.__copy__, interop.__deepcopy__,
     interop.__array_namespace__, interop.__dlpack__, interop.__dlpack_device__, interop.__arrow_array__,
-    interop.__sizeof__, interop.__format__, interop.__array_export__,
+    interop.__sizeof__, interop.__format__, interop.__array_export__, __round__,
 )  # fmt: skip
 
 

@@ -159,7 +159,7 @@ def _shift(x: Any, axis: Any) -> Any:
 
 
 def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """log(sum(exp(x))) along `axis`.
+    """log(sum(exp(x))) along `axis`; flat where all elements are -inf.
 
     >>> import tnp
     >>> tnp.logsumexp([1000.0, 1000.0])
@@ -167,7 +167,10 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """
     x = _asarray(x)
     m = _shift(x, axis)
-    return _log(_sum(_exp(x - m), axis=axis, keepdims=keepdims)) + (m if keepdims else m.reshape(_reduced(x, axis)))
+    total = _sum(_exp(x - m), axis=axis, keepdims=keepdims)
+    none = total == 0
+    log = _where(none, -_np.inf, _log(_where(none, _np.ones((), x.dtype), total)))
+    return log + (m if keepdims else m.reshape(_reduced(x, axis)))
 
 
 def _reduced(x: Any, axis: Any) -> tuple[int, ...]:

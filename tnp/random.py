@@ -6,7 +6,9 @@ import numpy as _np
 import numpy.random as _np_random
 from numpy.random import bit_generator as _interfaces
 
-from tnp.host import call, rewrap, unwrap
+from tnp.core.interpreter import DECLINED
+from tnp.core.streams import drawn, note
+from tnp.host import call, intercepted, rewrap, unwrap
 from tnp.hot import ndarray, writable
 from tnp.namespace import mirror
 
@@ -16,9 +18,14 @@ _BITS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 def _method(raw: Any, name: str) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return call(raw, (self, *args), kwargs)
+        if drawn.get():
+            note(self)
+        r = intercepted(raw, (self, *args), kwargs)
+        return call(raw, (self, *args), kwargs) if r is DECLINED else r
 
     def writing(self: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        if drawn.get():
+            note(self)
         if isinstance(x, ndarray):
             writable(x)
         return call(raw, (self, x, *args), kwargs)

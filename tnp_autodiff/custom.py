@@ -1,21 +1,23 @@
-"""Derivatives that the program says: constants, functions with a rule of their own, functions that are run again."""
+"""Derivatives that the program says: constants, and functions with a rule of their own."""
 
 import functools
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import tnp
 from tnp.core.interpreter import quietly
 from tnp.hot import ndarray
-from tnp_autodiff import reverse
+from tnp_autodiff import variable
 from tnp_autodiff.errors import explain
-from tnp_autodiff.events import Valueless, watch
-from tnp_autodiff.recorder import collectors, paused, record
+from tnp_autodiff.events import Valueless
 from tnp_autodiff.recorder import read_stand_ins as plain
+from tnp_autodiff.recorder import record
 from tnp_autodiff.rules.base import transposed
-from tnp_autodiff.tracks import Recording, clock
 from tnp_autodiff.tree import flatten, map_leaves
+from tnp_autodiff.variable import Variable
 
 
 def stop_gradient(x: Any) -> Any:
@@ -48,14 +50,25 @@ def stop_gradient(x: Any) -> Any:
 class _Custom(Valueless):
     """The rule of a function that brings its own."""
 
-    def __init__(self, backward: Callable[..., Any], name: str) -> None:
-        self._backward, self._name = backward, name
+    def __init__(self, backward: Callable[..., Any], name: str, variables: list[Variable]) -> None:
+        self._backward, self._name, self._variables = backward, name, variables
 
     def vjp(self, g: Any, out: Any, want: list[bool], xs: list[Any], params: dict[str, Any]) -> list[Any]:
-        found = self._backward(*(g if isinstance(g, tuple) else (g,)))
-        found = list(found) if isinstance(found, (tuple, list)) else [found]
-        if len(found) != len(xs):
-            self._refuse(f"{len(found)} gradients", f"{len(xs)}, one for each argument")
+        gs = g if isinstance(g, tuple) else (g,)
+        by_variables: list[Any] = []
+        if self._variables:
+            both = self._backward(*gs, variables=self._variables)
+            if not isinstance(both, (tuple, list)) or len(both) != 2:
+                self._refuse("one result", "a pair: gradients by the arguments, gradients by the variables")
+            found, by_variables = both[0], _listed(both[1])
+            if len(by_variables) != len(self._variables):
+                self._refuse(f"{len(by_variables)} gradients by variables", f"{len(self._variables)}, one for each")
+        else:
+            found = self._backward(*gs)
+        found = _listed(found)
+        if len(found) != len(xs) - len(by_variables):
+            self._refuse(f"{len(found)} gradients", f"{len(xs) - len(by_variables)}, one for each argument")
+        found += by_variables
         for f, x in zip(found, xs, strict=True):
             if f is not None and tnp.shape(f) != x.shape:
                 self._refuse(f"a gradient of shape {tnp.shape(f)}", f"shape {x.shape}, that of the argument")
@@ -68,7 +81,11 @@ class _Custom(Valueless):
         raise ValueError(explain(f"custom_gradient: {self._name}", got, expected, "None stands for no gradient"))
 
 
-def _arrays(args: Any) -> Any:
+def _listed(found: Any) -> list[Any]:
+    return list(found) if isinstance(found, (tuple, list)) else [found]
+
+
+def arrays_of(args: Any) -> Any:
     """Arguments of the program as arrays; what is no number stays."""
 
     def array(x: Any) -> Any:
@@ -95,7 +112,9 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     f : callable
         ``f(*args)`` returns the result, or a structure of results, and a function that turns the gradients by the
         results into those by the arguments (None: no gradient). That function may use the arguments: it is
-        differentiated in turn for higher orders.
+        differentiated in turn for higher orders. If `f` reads variables that are trainable and no arguments, the second
+        function takes ``variables=``, a list of them, and returns a pair: the gradients by the arguments, and a list of
+        those by the variables.
 
     Returns
     -------
@@ -105,7 +124,9 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     Raises
     ------
     ValueError
-        In the backward pass, if there are not as many gradients as arguments, or of other shapes.
+        In the backward pass, if there are not as many gradients as arguments, or as variables, or of other shapes.
+    TypeError
+        `f` reads a variable, and its second function takes no ``variables=``.
 
     >>> import tnp as np
     >>> from tnp_autodiff import custom_gradient, grad
@@ -119,88 +140,50 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def called(*args: Any, **kwargs: Any) -> Any:
-        args = _arrays(args)
+        passed = [x for x in flatten([args, kwargs])[0] if isinstance(x, Variable)]
+        args = arrays_of(args)
         given, build = flatten(args)
         inner = build([x.copy() if isinstance(x, ndarray) else x for x in given])
-        y, backward = f(*inner, **kwargs)
-        return _recorded(_Custom(backward, getattr(f, "__name__", "f")), given, y)
+        with _reading() as read:
+            y, backward = f(*inner, **kwargs)
+        variables = [v for v in read.values() if not any(v is p for p in passed)]
+        name = getattr(f, "__name__", "f")
+        if variables and not _takes_variables(backward):
+            raise TypeError(
+                explain(
+                    f"custom_gradient: {name} reads variables, and its gradient does not know of them",
+                    f"a gradient function without variables=, and {', '.join(v.name for v in variables)}",
+                    "a gradient function (*gradients, variables=None) that returns (by arguments, by variables)",
+                    "or pass the variables as arguments",
+                )
+            )
+        return _recorded(_Custom(backward, name, variables), [*given, *[v._array for v in variables]], y)
 
     return called
 
 
-class _Recomputed:
-    """The rule of a function that is run again when its gradient is asked."""
-
-    def __init__(self, f: Callable[..., Any], build: Callable[[list[Any]], Any], outer: list[ndarray]) -> None:
-        self._f, self._build, self._outer = f, build, outer
-
-    def keeps(self, want: list[bool]) -> tuple[frozenset[int], bool]:
-        return frozenset(range(len(want) - len(self._outer))), False
-
-    def vjp(self, g: Any, out: Any, want: list[bool], xs: list[Any], params: dict[str, Any]) -> list[Any]:
-        recording = Recording()
-        copies = [x.copy() if isinstance(x, ndarray) else x for x in xs[: len(xs) - len(self._outer)]]
-        sources = [*copies, *self._outer]
-        for x in sources:
-            if isinstance(x, ndarray) and x.dtype.kind in "fc":
-                watch(x, recording)
-        try:
-            y = flatten(self._f(*self._build(copies)))[0]
-            seeds = list(zip(y, g if isinstance(g, tuple) else (g,), strict=True))
-            with paused(recording):
-                return reverse.gradient(recording, seeds, sources, False)
-        finally:
-            recording.end()
-
-    def jvp(self, ts: list[Any], out: Any, xs: list[Any], params: dict[str, Any]) -> Any:
-        return transposed(self, ts, out, xs, params)
+def _takes_variables(f: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(f).parameters.values()
+    return any(p.name == "variables" or p.kind is p.VAR_KEYWORD for p in parameters)
 
 
-def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that saves its arguments alone, and runs again when its gradient is asked (checkpointing).
-
-    Parameters
-    ----------
-    f : callable
-        Of arrays or structures of them. It must give the same when it runs again, and may not write to its arguments
-        nor to other arrays from outside.
-
-    Returns
-    -------
-    callable
-
-    >>> import tnp as np
-    >>> from tnp_autodiff import grad, recompute_grad
-    >>> grad(recompute_grad(lambda x: (np.sin(x) ** 2).sum()))(np.zeros(2))
-    array([0., 0.])
-    """
-
-    @functools.wraps(f)
-    def called(*args: Any) -> Any:
-        args = _arrays(args)
-        given, build = flatten(args)
-        inner = []
-        for x in given:
-            if isinstance(x, ndarray):
-                x = stop_gradient(x)
-                x = tnp.asarray(x)
-                x.flags.writeable = False
-            inner.append(x)
-        with _collecting() as found:
-            y = f(*build(inner))
-        outer = list(found.values())
-        return _recorded(_Recomputed(f, build, outer), [*given, *outer], y)
-
-    return called
+_readers: ContextVar[tuple[dict[int, Variable], ...]] = ContextVar("tnp_autodiff_readers", default=())
 
 
 @contextmanager
-def _collecting() -> Iterator[dict[int, ndarray]]:
-    """Which tracked arrays from outside are read in the block."""
-    found: dict[int, ndarray] = {}
-    collector = (next(clock), found)
-    collectors.set((*collectors.get(), collector))
+def _reading() -> Iterator[dict[int, Variable]]:
+    """Which trainable variables are read in the block, in this order."""
+    found: dict[int, Variable] = {}
+    _readers.set((*_readers.get(), found))
     try:
         yield found
     finally:
-        collectors.set(tuple([c for c in collectors.get() if c is not collector]))
+        _readers.set(tuple([r for r in _readers.get() if r is not found]))
+
+
+def _accessed(v: Variable) -> None:
+    for found in _readers.get():
+        found[id(v)] = v
+
+
+variable.accessed.append(_accessed)

@@ -43,7 +43,7 @@ def explain(did: str, got: str, expected: str, hint: str) -> str:
     return f"{did}\n  got:      {got}\n  expected: {expected}\n  hint:     {hint}"
 
 
-def _program() -> tuple[str, int, Any]:
+def program_line() -> tuple[str, int, Any]:
     """File, line and warning registry of the program's innermost frame."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_OWN) and frame.f_back is not None:
@@ -54,7 +54,7 @@ def _program() -> tuple[str, int, Any]:
 
 def warn_leaving(what: str) -> None:
     """Warn that a tracked value leaves, with the program's line."""
-    file, line, registry = _program()
+    file, line, registry = program_line()
     text = explain(
         f"a tracked value leaves the tape: {what}",
         "a plain number or NumPy array, constant to every tape",

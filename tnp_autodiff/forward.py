@@ -9,7 +9,7 @@ import tnp
 from tnp.hot import ndarray
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.places import geometry
-from tnp_autodiff.recorder import is_tracked
+from tnp_autodiff.recorder import is_float, is_tracked
 from tnp_autodiff.tracks import Held, Track, as_dtype, clock, is_paused, make_track, paused_since, track_of
 from tnp_autodiff.tree import flatten
 from tnp_autodiff.variable import Variable
@@ -100,7 +100,7 @@ class ForwardAccumulator:
             raise ValueError(
                 explain("ForwardAccumulator: no array", type(x).__name__, "tnp arrays or variables", "tnp.asarray(x)")
             )
-        if x.dtype.kind not in "fc":
+        if not is_float(x.dtype):
             raise NotDifferentiableError(
                 explain(f"ForwardAccumulator: {x.dtype}", str(x.dtype), "floating or complex", "x.astype(float)")
             )
@@ -122,6 +122,10 @@ class ForwardAccumulator:
         return None
 
     def __del__(self) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """No tangents are asked any more: arrays forget theirs."""
         self._pushing.alive = False
 
     def jvp(self, primals: Any, unconnected_gradients: str = "none") -> Any:

@@ -19,12 +19,12 @@ from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.events import watch
 from tnp_autodiff.forward import ForwardAccumulator
 from tnp_autodiff.places import geometry
-from tnp_autodiff.recorder import is_tracked, paused, read_stand_ins
-from tnp_autodiff.tracks import Recording, Track, Window, make_track
+from tnp_autodiff.recorder import is_float, is_tracked, paused, read_stand_ins
+from tnp_autodiff.tracks import Recording, Track, Window, as_dtype, make_track
 from tnp_autodiff.tree import flatten, map_leaves
 
 
-class _Arguments:
+class Arguments:
     """Arguments as the function gets them.
 
     Attributes
@@ -51,7 +51,7 @@ class _Arguments:
     def _window(self, x: Any) -> ndarray:
         x = read_stand_ins(x)
         y = tnp.array(x)
-        if y.dtype.kind not in "fc":
+        if not is_float(y.dtype):
             raise NotDifferentiableError(
                 explain(f"grad: an argument of {y.dtype}", str(y.dtype), "floating or complex", "x.astype(float)")
             )
@@ -59,7 +59,7 @@ class _Arguments:
         origin = make_track(x) if isinstance(x, ndarray) else Track(own.key)
         place = geometry(x if isinstance(x, ndarray) else y)[0]
         own.window = Window(place, origin)
-        origin.windows = (*origin.windows, own.window)
+        origin.open(own.window)
         self._windows.append((x, y, own.window))
         return y
 
@@ -82,7 +82,7 @@ class _Arguments:
             yield
         finally:
             for _, y, window in self._windows:
-                window.origin.windows = tuple([w for w in window.origin.windows if w is not window])
+                window.origin.close(window)
                 make_track(y).window = None
 
     def hand_back(self) -> None:
@@ -103,7 +103,8 @@ class _Arguments:
         return result
 
 
-def _nums(argnums: Any) -> tuple[int, ...]:
+def numbers_of(argnums: Any) -> tuple[int, ...]:
+    """Numbers of arguments as a tuple."""
     return (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
 
@@ -154,7 +155,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = Fals
     """
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        recording, arguments = Recording(), _Arguments(args, _nums(argnums))
+        recording, arguments = Recording(), Arguments(args, numbers_of(argnums))
         arguments.watch(recording)
         try:
             with arguments.open():
@@ -222,7 +223,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     >>> pull(np.array([1.0, 10.0]))
     (array([ 3., 40.]), array([ 1., 20.]))
     """
-    recording, arguments = Recording(), _Arguments(primals, tuple(range(len(primals))))
+    recording, arguments = Recording(), Arguments(primals, tuple(range(len(primals))))
     arguments.watch(recording)
     with arguments.open():
         y = f(*arguments.args)
@@ -267,7 +268,7 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fals
     >>> jvp(np.square, (np.array([1.0, 2.0]),), (np.array([1.0, 1.0]),))
     (array([1., 4.]), array([2., 4.]))
     """
-    arguments = _Arguments(tuple(primals), tuple(range(len(primals))))
+    arguments = Arguments(tuple(primals), tuple(range(len(primals))))
     accumulator = ForwardAccumulator(arguments.sources, [tnp.asarray(t) for t in flatten(list(tangents))[0]])
     with arguments.open():
         y = f(*arguments.args)
@@ -275,123 +276,53 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fals
     if has_aux:
         y, aux = y
     t = accumulator.jvp(y, unconnected_gradients="zero")
-    accumulator._pushing.alive = False
+    accumulator.end()
     y = map_leaves(_result, y)
     return (y, t, aux) if has_aux else (y, t)
 
 
-def _stacked(rows: list[Any], shape: tuple[int, ...], axis: int) -> Any:
-    """Arrays, one for each element of an array of `shape`, as one array; of an empty one, one that says its shape."""
-    rows = [tnp.asarray(r) for r in rows]
-    rest = rows[0].shape
-    joined = tnp.stack(rows) if axis == 0 else tnp.stack(rows, axis=-1)
-    if 0 in shape:
-        joined = joined[:0] if axis == 0 else joined[..., :0]
-    return joined.reshape((*shape, *rest) if axis == 0 else (*rest, *shape))
-
-
-def _basis(x: Any) -> Iterator[Any]:
-    """Unit arrays of the shape of `x`; of an empty one, itself once: what comes of it says dtypes and shapes."""
-    if not x.size:
-        yield tnp.zeros(x.shape, x.dtype)
-    for i in range(x.size):
-        unit = tnp.zeros(x.size, x.dtype)
-        unit[i] = 1.0
-        yield unit.reshape(x.shape)
-
-
-def jacrev(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
-    """The function that gives the Jacobian of `f`, by one backward pass for each element of its value.
+def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The value of `f`, and the function that pushes tangents to it, without running `f` again.
 
     Parameters
     ----------
     f : callable
-        Gives an array.
-    argnums : int or sequence of int
+        Gives an array or a structure of arrays; with `has_aux` a pair of that and anything.
+    *primals
+        Arguments of `f`.
 
     Returns
     -------
-    callable
-        Of the arguments of `f`; its result has the shape of the value and then that of the argument.
+    value, push[, aux]
+        ``push(*tangents)`` gives the tangent of the value, in its structure; it may be called again.
+
+    Raises
+    ------
+    ValueError
+        From ``push``: a tangent is missing, or has another shape than its primal.
 
     >>> import tnp as np
-    >>> from tnp_autodiff import jacrev
-    >>> jacrev(np.cumsum)(np.zeros(2))
-    array([[1., 0.],
-           [1., 1.]])
+    >>> from tnp_autodiff import linearize
+    >>> y, push = linearize(np.sin, np.array([0.0, np.pi]))
+    >>> push(np.array([1.0, 1.0]))
+    array([ 1., -1.])
     """
+    y, pull, *aux = vjp(f, *primals, has_aux=has_aux)
+    leaves, build = flatten(y)
+    recording = Recording()  # of the backward pass, which is linear in its cotangents
+    gs = [tnp.zeros_like(tnp.asarray(leaf)) for leaf in leaves]
+    for g in gs:
+        watch(g, recording)
+    pulled = [tnp.asarray(x) for x in flatten(pull(build(gs)))[0]]
 
-    def called(*args: Any) -> Any:
-        nums = _nums(argnums)
+    def push(*tangents: Any) -> Any:
+        ts = [tnp.asarray(t) for t in flatten(list(tangents))[0]]
+        shapes, wanted = [t.shape for t in ts], [x.shape for x in pulled]
+        if shapes != wanted:
+            raise ValueError(explain("linearize: tangents", f"shapes {shapes}", f"shapes {wanted}", "one a primal"))
+        with paused(recording):
+            seeds = [(x, as_dtype(t, x.dtype)) for x, t in zip(pulled, ts, strict=True)]
+            found = reverse.gradient(recording, seeds, gs, True)
+        return build([_own(t, g) for t, g in zip(found, gs, strict=True)])
 
-        def of(*chosen: Any) -> Any:
-            full = list(args)
-            for i, x in zip(nums, chosen, strict=True):
-                full[i] = x
-            return f(*full)
-
-        y, pull = vjp(of, *[args[i] for i in nums])
-        y = tnp.asarray(y)
-        pulled = [pull(unit) for unit in _basis(y)]
-        found = tuple(
-            map_leaves(lambda *rows: _stacked(list(rows), y.shape, 0), *[p[k] for p in pulled])
-            for k in range(len(nums))
-        )
-        return found[0] if isinstance(argnums, int) else found
-
-    return called
-
-
-def jacfwd(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """The function that gives the Jacobian of `f`, by one forward pass for each element of the argument.
-
-    Parameters and result are those of `jacrev`; one argument, an array. `f` runs once for each element, each time on
-    the values that the argument had; what it writes to the argument reaches the caller once.
-
-    >>> import tnp as np
-    >>> from tnp_autodiff import jacfwd
-    >>> jacfwd(lambda x: np.stack([x[0] * x[1], x[1]]))(np.array([2.0, 3.0]))
-    array([[3., 2.],
-           [0., 1.]])
-    """
-
-    def called(*args: Any) -> Any:
-        x = read_stand_ins(args[argnums])
-        x = x if isinstance(x, (ndarray, np.ndarray)) else tnp.asarray(x)
-        columns = []
-        for unit in _basis(x):
-            arguments = _Arguments((*args[:argnums], x, *args[argnums + 1 :]), (argnums,))
-            accumulator = ForwardAccumulator(arguments.sources, [unit])
-            with arguments.apart():
-                y = f(*arguments.args)
-            columns.append(accumulator.jvp(y, unconnected_gradients="zero"))
-            accumulator._pushing.alive = False
-        arguments.hand_back()
-        return _stacked(columns, x.shape, -1)
-
-    return called
-
-
-def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """The function that gives the second derivatives of `f`, which gives one number.
-
-    >>> import tnp as np
-    >>> from tnp_autodiff import hessian
-    >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([2.0, 3.0]))
-    array([[6., 4.],
-           [4., 0.]])
-    """
-    return jacrev(grad(f, argnums), argnums)
-
-
-def hvp(f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
-    """The Hessian of `f`, which gives one number, times a vector; without making the Hessian.
-
-    >>> import tnp as np
-    >>> from tnp_autodiff import hvp
-    >>> hvp(lambda x: (x**3).sum(), (np.array([1.0, 2.0]),), (np.array([1.0, 1.0]),))
-    array([ 6., 12.])
-    """
-    nums = tuple(range(len(primals)))
-    found = jvp(grad(f, nums), primals, tangents)[1]
-    return found[0] if len(nums) == 1 else found
+    return (y, push, *aux)

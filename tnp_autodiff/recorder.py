@@ -14,9 +14,10 @@ import tnp
 from tnp import content, host, hot, tracing
 from tnp.arrays.indexing import basic
 from tnp.core import native
+from tnp.core.dtypes import is_bfloat16
 from tnp.core.interpreter import DECLINED, OPAQUE, Interpreter, install_base, quietly
 from tnp.hot import ndarray
-from tnp_autodiff.errors import AliasError, NotDifferentiableError, explain, warn_leaving
+from tnp_autodiff.errors import NotDifferentiableError, explain, warn_leaving
 from tnp_autodiff.events import Aval, Kept, Op, Source, Valueless, Write
 from tnp_autodiff.places import Scattered, Strided, geometry, is_same_kind, positions
 from tnp_autodiff.saved import Saved, save
@@ -42,6 +43,8 @@ READS: dict[type, Any] = {}  # class that stands for an array -> function that g
 
 
 NO_PARAMS: dict[str, Any] = {}  # rules only read theirs
+inspect: Any = None  # tnp_autodiff/debugging.py's, once it was asked for: it looks at results as they are recorded
+
 Collector = tuple[int, dict[int, ndarray]]  # from when on, and tracked arrays from before that were read
 collectors: ContextVar[tuple[Collector, ...]] = ContextVar("tnp_autodiff_collectors", default=())
 
@@ -76,7 +79,7 @@ def _union(a: tuple[Recording, ...], b: tuple[Recording, ...]) -> tuple[Recordin
 
 def is_float(dtype: np.dtype[Any]) -> bool:
     """Are derivatives by such numbers defined?"""
-    return native.is_inexact(dtype)
+    return native.is_inexact(dtype) or is_bfloat16(dtype)
 
 
 def is_tracked(x: Any) -> bool:
@@ -170,6 +173,8 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
         at.append(place)
     if all([t is None for t in tracks]):
         return result
+    if inspect is not None:
+        rule = inspect(rule, operands, result, params)
     op = None
     if tapes:
         op = Op.__new__(Op)
@@ -263,20 +268,20 @@ def check_read(track: Track, x: ndarray) -> None:
     """The caller's name of an argument is read: is that what the argument is?"""
     for w in track.windows:
         if w.written and _meet(w.place, geometry(x)[0]):
-            raise AliasError("a read of")
+            w.refuse("a read of")
 
 
 def check_write(track: Track, place: Any) -> None:
     """One name of an argument is written: does another see it?"""
     for w in track.windows:
         if _meet(w.place, place):
-            raise AliasError("a write to")
+            w.refuse("a write to")
     window = track.window
     if window is not None:
         window.written = True
         for w in window.origin.windows:
             if w is not window and _meet(w.place, window.place):
-                raise AliasError("a write to")
+                w.refuse("a write to")
 
 
 # ------------------------------------------------------------------------------------------------ writes
@@ -303,12 +308,15 @@ def write(x: ndarray, key: Any, value: Any, adds: bool = False, unknown: str | N
         of_value = None
     if track is None and of_value is None:
         return
+    watched = track is not None and (track.windows or track.window is not None)
     if not is_float(content.dtype_of(x)):
+        if track is not None and watched:
+            check_write(track, place_in(x, key))
         if is_tracked(value):
             warn_leaving(f"it is written to an array of {content.dtype_of(x)}")
         return
     place = place_in(x, key)
-    if track is not None and (track.windows or track.window is not None):
+    if track is not None and watched:
         check_write(track, place)
     from_: Any = None if of_value is None else geometry(value)[0]
     if of_value is not None and value._cell is x._cell and place.alike(from_) and not adds:
@@ -467,10 +475,14 @@ class Differentiation(Interpreter):
 
 def unknown(raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """A call of a function without rule: what it makes remembers that, and tells when a gradient is asked."""
+    name = getattr(raw, "__name__", str(raw))
+    outs = args[raw.nin :] if isinstance(raw, np.ufunc) else ()
+    outs = (kwargs.get("out"), *outs, *[args[i] for i, _ in host.writes_of(raw, name) or () if i < len(args)])
+    for x in _arrays(outs):
+        write(x, ..., None, unknown=name)
     result = run(raw, args, kwargs)
     operands = [x for x in _arrays((args, tuple(kwargs.values()))) if track_of(x) is not None]
     cells = {id(x._cell) for x in operands}
-    name = getattr(raw, "__name__", str(raw))
     if _is_plain(result) and any([is_tracked(x) for x in operands]):
         warn_leaving(f"by {name}")
     return _each(result, lambda y: y if _is_view(y, cells) else record(Unknown(name), operands, y, {}))

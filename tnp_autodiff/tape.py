@@ -13,7 +13,7 @@ from tnp.hot import ndarray
 from tnp_autodiff import reverse, variable
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.events import watch
-from tnp_autodiff.recorder import is_tracked, paused
+from tnp_autodiff.recorder import is_float, is_tracked, paused
 from tnp_autodiff.tracks import Recording
 from tnp_autodiff.tree import flatten
 from tnp_autodiff.variable import Variable
@@ -104,7 +104,7 @@ class GradientTape:
             self._watch(x)
 
     def _watch(self, x: ndarray) -> None:
-        if x.dtype.kind not in "fc":
+        if not is_float(x.dtype):
             raise NotDifferentiableError(
                 explain(f"watch: {x.dtype} has no derivatives", str(x.dtype), "floating or complex", "x.astype(float)")
             )
@@ -169,15 +169,10 @@ class GradientTape:
         NotDifferentiableError
             The way from a source to a target leads through an operation without derivative, or an integer.
         """
-        if unconnected_gradients not in ("none", "zero"):
-            raise ValueError(
-                explain("gradient: unconnected_gradients", repr(unconnected_gradients), '"none" or "zero"', "")
-            )
-        self._use()
         targets = [_array(y, "target") for y in flatten(target)[0]]
         seeds = _seeds(targets, output_gradients)
-        leaves, build = flatten(sources)
-        arrays = [x._array if isinstance(x, Variable) else _array(x, "source") for x in leaves]
+        arrays, build = _sources(sources, unconnected_gradients)
+        self._use()  # of right arguments alone
         if self._persistent and self._entered:  # higher derivatives of the same tape
             found = reverse.gradient(self._recording, seeds, arrays, True)
         else:
@@ -286,6 +281,7 @@ class GradientTape:
 
     def _rows(self, y: Any, sources: Any, unconnected_gradients: str, units: Iterable[Any]) -> list[Any]:
         """The gradients for several cotangents, of which the tape counts as used once."""
+        _sources(sources, unconnected_gradients)
         self._use()
         persistent, self._persistent = self._persistent, True
         try:
@@ -314,11 +310,21 @@ def _array(x: Any, what: str) -> Any:
     if not isinstance(x, (ndarray, np.generic, np.ndarray, float, int, complex)):
         raise TypeError(explain(f"gradient: {what} is no array", type(x).__name__, "arrays", "tnp.asarray(x)"))
     x = tnp.asarray(x)
-    if x.dtype.kind not in "fc":
+    if not is_float(x.dtype):
         raise NotDifferentiableError(
             explain(f"gradient: {what} is of {x.dtype}", str(x.dtype), "floating or complex", "x.astype(float)")
         )
     return x
+
+
+def _sources(sources: Any, unconnected_gradients: str) -> tuple[list[Any], Any]:
+    """The arrays of a structure of sources, and what puts others in their place."""
+    if unconnected_gradients not in ("none", "zero"):
+        raise ValueError(
+            explain("gradient: unconnected_gradients", repr(unconnected_gradients), '"none" or "zero"', "")
+        )
+    leaves, build = flatten(sources)
+    return [x._array if isinstance(x, Variable) else _array(x, "source") for x in leaves], build
 
 
 def _seeds(targets: list[Any], output_gradients: Any) -> list[tuple[Any, Any]]:
@@ -368,7 +374,7 @@ def _own(g: Any, x: Any, zero: bool) -> Any:
 
 def _accessed(v: Variable) -> None:
     for tape in _open.get():
-        if tape._watches and tape._entered and not tape._recording.paused and v.dtype.kind in "fc":
+        if tape._watches and tape._entered and not tape._recording.paused and is_float(v.dtype):
             tape._watch_variable(v)
 
 

@@ -15,6 +15,7 @@ from tnp import hot, tracing
 from tnp.core import native
 from tnp.core.cells import TRACED
 from tnp.hot import ndarray
+from tnp_autodiff.errors import AliasError
 from tnp_autodiff.places import Key, Strided, geometry
 
 clock = itertools.count(1)
@@ -160,6 +161,12 @@ class Track:
         self.windows: tuple[Window, ...] = ()
         self.window: Window | None = None
 
+    def open(self, window: "Window") -> None:
+        self.windows = (*self.windows, window)
+
+    def close(self, window: "Window") -> None:
+        self.windows = tuple([w for w in self.windows if w is not window])
+
     def is_live(self) -> bool:
         """Does anybody still want to know?"""
         if self.head is not None:
@@ -187,6 +194,10 @@ class Window:
 
     def __init__(self, place: Any, origin: Track) -> None:
         self.place, self.origin, self.written = place, origin, False
+
+    def refuse(self, did: str) -> None:
+        """The memory is reached under another name, and one of the two is written."""
+        raise AliasError(did)
 
 
 class Ref:

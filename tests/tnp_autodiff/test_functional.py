@@ -15,6 +15,7 @@ from tnp_autodiff import (
     jacfwd,
     jacrev,
     jvp,
+    linearize,
     value_and_grad,
     vjp,
 )
@@ -211,3 +212,79 @@ def test_hessian_of_an_empty_array():
 def test_jacrev_of_a_structure_and_an_empty_value():
     found = jacrev(lambda p: p["a"][:0] * p["b"])({"a": tnp.ones(3), "b": tnp.ones(())})
     assert {k: v.shape for k, v in found.items()} == {"a": (0, 3), "b": (0,)}
+
+
+# ------------------------------------------------------------------------------------------------ linear maps
+def loop(x, w):
+    y = tnp.zeros(4)
+    y[0] = x[0]
+    for i in range(1, 4):
+        y[i] = tnp.sin(y[i - 1]) * w[i] + x[i]
+    return {"y": y, "s": (y * w).sum()}
+
+
+def test_linearize_pushes_what_jvp_pushes_and_runs_once():
+    calls = []
+
+    def f(x, w):
+        calls.append(1)
+        return loop(x, w)
+
+    value, push = linearize(f, X, W)
+    assert plain(value["y"]).tolist() == plain(loop(tnp.array(X), tnp.array(W))["y"]).tolist()
+    for seed in range(3):
+        u, v = numpy.random.default_rng(seed).normal(size=(2, 4))
+        got, want = push(u, v), jvp(loop, (X, W), (u, v))[1]
+        numpy.testing.assert_allclose(plain(got["y"]), plain(want["y"]), rtol=1e-13)
+        numpy.testing.assert_allclose(float(got["s"]), float(want["s"]), rtol=1e-13)
+    assert len(calls) == 1
+    assert plain(grad(lambda u: push(u, tnp.zeros(4))["s"])(X)).tolist() == pytest.approx(
+        plain(vjp(loop, X, W)[1]({"y": tnp.zeros(4), "s": 1.0})[0]).tolist()
+    )
+
+
+def test_linearize_of_complex_and_unconnected_values():
+    _, push, aux = linearize(lambda z: ((z * z, tnp.ones(2)), "more"), numpy.array([1 + 2j]), has_aux=True)
+    assert aux == "more"
+    t, none = push(numpy.array([0.5 - 1j]))
+    numpy.testing.assert_allclose(plain(t), 2 * (1 + 2j) * (0.5 - 1j))
+    assert none.tolist() == [0, 0]
+    with pytest.raises(ValueError, match="linearize: tangents"):
+        push(numpy.ones(2))
+    with pytest.raises(ValueError, match="linearize: tangents"):
+        push()
+
+
+def test_jacobians_of_structures():
+    def f(p, w):
+        return [p["a"] * w.sum(), {"s": (p["b"] ** 2).sum()}]
+
+    p, w = {"a": X[:2], "b": X[1:]}, W
+    want = [({"a": numpy.eye(2) * 17, "b": numpy.zeros((2, 3))}, numpy.outer(X[:2], numpy.ones(4)))]
+    want.append(({"a": numpy.zeros(2), "b": 2 * X[1:]}, numpy.zeros(4)))
+    for jacobian in (jacrev, jacfwd):
+        first, rest = jacobian(f, (0, 1))(p, w)
+        for (gp, gw), (wp, ww) in zip([first, rest["s"]], want, strict=True):
+            for k in "ab":
+                numpy.testing.assert_allclose(plain(gp[k]), wp[k])
+            numpy.testing.assert_allclose(plain(gw), ww)
+        alone = jacobian(f)(p, w)
+        assert set(alone[0]) == {"a", "b"}
+
+
+def test_hessian_by_several_arguments_of_different_shapes():
+    def f(x, y):
+        return (x[:, 0] * y).sum() * (y**2).sum() + (x**3).sum()
+
+    x, y = numpy.arange(6.0).reshape(3, 2) / 7, numpy.array([0.5, -1.0, 2.0])
+    h = hessian(f, (0, 1))(x, y)
+    assert [[b.shape for b in row] for row in h] == [[(3, 2, 3, 2), (3, 2, 3)], [(3, 3, 2), (3, 3)]]
+
+    def flat(z):
+        return f(z[:6].reshape(3, 2), z[6:])
+
+    whole = plain(hessian(flat)(numpy.concatenate([x.ravel(), y])))
+    numpy.testing.assert_allclose(plain(h[0][0]).reshape(6, 6), whole[:6, :6], atol=1e-14)
+    numpy.testing.assert_allclose(plain(h[0][1]).reshape(6, 3), whole[:6, 6:], atol=1e-14)
+    numpy.testing.assert_allclose(plain(h[1][0]).reshape(3, 6), whole[6:, :6], atol=1e-14)
+    numpy.testing.assert_allclose(plain(h[1][1]), whole[6:, 6:], atol=1e-14)

@@ -9,7 +9,7 @@ import pytest
 import tnp
 from tests.tnp_autodiff.differences import plain
 from tnp import content, hot
-from tnp_autodiff import GradientTape, LeavingTapeWarning, NotDifferentiableError, Variable
+from tnp_autodiff import GradientTape, LeavingTapeWarning, NotDifferentiableError, Variable, grad
 
 X = numpy.array([0.3, -0.7, 1.1, 0.5])
 
@@ -459,3 +459,55 @@ def test_a_long_recording_forgets_dropped_events(x):
     for _ in range(1000):
         x * 2.0
     assert len(tape._recording._events) < 200
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda tape, y, x: tape.gradient(y, "s"),
+        lambda tape, y, x: tape.gradient("s", x),
+        lambda tape, y, x: tape.gradient(y, x, unconnected_gradients="all"),
+        lambda tape, y, x: tape.gradient(y, x, output_gradients=tnp.ones(7)),
+        lambda tape, y, x: tape.jacobian(y, "s"),
+        lambda tape, y, x: tape.jacobian(y, x, unconnected_gradients="all"),
+        lambda tape, y, x: tape.batch_jacobian(y, x),
+    ],
+)
+def test_wrong_arguments_do_not_use_up_the_tape(x, wrong):
+    with GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    with pytest.raises((TypeError, ValueError)):
+        wrong(tape, y, x)
+    numpy.testing.assert_array_equal(plain(tape.gradient(y, x)), 2 * X)
+
+
+def test_a_persistent_tape_asked_within_its_own_block():
+    """Its backward passes are recorded too, so gradients of gradients need no second tape."""
+    x, w = tnp.array([2.0, 3.0]), tnp.array([5.0, 7.0])
+    with GradientTape(persistent=True) as tape:
+        tape.watch([x, w])
+        y = x * 1.0
+        y[0] = x[1] ** 3 * w[0]
+        y *= w
+        g = tape.gradient(y, x)
+        again = tape.gradient(g[1], [x, w])
+    assert plain(g).tolist() == [0, 3 * 9 * 5 * 5 + 7]
+    assert plain(again[0]).tolist() == [0, 6 * 3 * 25]
+    assert plain(again[1]).tolist() == [2 * 5 * 27, 1]
+    third = tape.gradient(again[0][1], x)
+    assert plain(third).tolist() == [0, 150]
+
+
+def test_sums_round_as_numbers_do():
+    def f(x):
+        s = x.sum()
+        assert (round(s), type(round(s))) == (4, int)
+        assert (round(s, 1), type(round(s, 1))) == (3.6, numpy.float64)
+        assert f"{s:.2f}" == "3.56"
+        return s * round(s)
+
+    assert grad(f)(tnp.array([1.06, 2.5])).tolist() == [4, 4]
+    for x in (tnp.array(2.5), tnp.array([2.5])):
+        with pytest.raises(TypeError, match=r"doesn't define __round__"):
+            round(x)

@@ -22,7 +22,7 @@ from tnp.core.interpreter import DECLINED, quietly
 from tnp.hot import ndarray
 from tnp_autodiff import reverse
 from tnp_autodiff.events import watch
-from tnp_autodiff.recorder import CALLS, paused, public, record, run, unknown
+from tnp_autodiff.recorder import CALLS, is_float, paused, public, record, run, unknown
 from tnp_autodiff.tracks import Recording, as_dtype
 
 _CHECKED = 1 << 12  # elements up to which a factor is looked at
@@ -57,6 +57,16 @@ def times(g: Any, factor: Any) -> Any:
     return g * tnp.where((g == 0) & ~tnp.isfinite(factor), 0.0, factor)
 
 
+def pushed(t: Any, factor: Any) -> Any:
+    """``t * factor`` for a tangent: an infinite one, of an infinite slope before, meets a slope of zero in zero."""
+    r = times(t, factor)
+    if t.size <= _CHECKED:
+        with np.errstate(all="ignore"):
+            if np.isfinite(content.settle(t) if isinstance(t, ndarray) else t).all():
+                return r
+    return tnp.where((factor == 0) & ~tnp.isfinite(t), 0.0, r)
+
+
 def unbroadcast(g: Any, like: Any) -> Any:
     """Sum `g` over the axes along which an operand with the shape of `like` was stretched."""
     shape = like.shape
@@ -82,7 +92,7 @@ def transposed(rule: Any, ts: list[Any], out: Any, xs: list[Any], params: dict[s
     recording = Recording()
     gs = []
     for y in outs:
-        g = tnp.zeros(np.shape(y), y.dtype if y.dtype.kind in "fc" else float)
+        g = tnp.zeros(np.shape(y), y.dtype if is_float(y.dtype) else float)
         watch(g, recording)
         gs.append(g)
     want = [t is not None for t in ts]
@@ -147,7 +157,7 @@ class Elementwise:
         for i, t in enumerate(ts):
             p = None if t is None else self._partial(i, out, xs)
             if p is not None:
-                terms.append(t if p is ONE else -t if p is MINUS else times(t, p))
+                terms.append(t if p is ONE else -t if p is MINUS else pushed(t, p))
         found = total(terms)
         return None if found is None else tnp.broadcast_to(found, out.shape)
 

@@ -15,7 +15,7 @@ from numpy._core._multiarray_umath import _array_converter
 import tnp
 from tnp import host
 from tnp.namespace import CLASSES
-from tnp_autodiff.recorder import CALLS, record, run
+from tnp_autodiff.recorder import CALLS, record, run, unknown
 from tnp_autodiff.rules.base import composed_of, constant, into, rule, value_of
 from tnp_autodiff.rules.elementwise import CLIP_RULE
 from tnp_autodiff.rules.reductions import axes_of
@@ -101,12 +101,15 @@ def _run(raw: Any, args: Any, kwargs: Any) -> Any:
 
 _NAMES = """
 angle append apply_along_axis apply_over_axes average block column_stack corrcoef cov cross cumulative_prod
-cumulative_sum delete diag diagflat diff dstack ediff1d gradient hstack insert kron meshgrid nan_to_num nancumprod
-nancumsum nanmax nanmin nanprod nansum outer pad piecewise polyval
-put_along_axis resize select stack tensordot trapezoid tri tril triu unwrap vander vstack
+cumulative_sum delete diag diagflat diff dstack ediff1d geomspace gradient hstack insert kron meshgrid nan_to_num
+nancumprod nancumsum nanmax nanmin nanprod nansum outer pad piecewise polyfit polyval put_along_axis resize select
+stack tensordot trapezoid tri tril triu unwrap vander vstack
 """
 for _name in _NAMES.split():
     CALLS[getattr(np, _name)] = _run
+
+
+CALLS[type(np.r_).__getitem__] = lambda raw, args, kwargs: rebound(raw)(*args)
 
 
 def _in_place(raw: Any, args: Any, kwargs: Any) -> Any:
@@ -224,15 +227,29 @@ def bincount(x, weights=None, minlength=0):
     return r
 
 
-@composed_of(np.divmod)
-def divmod_(x1, x2):
+def _pair(f: Any) -> Any:
+    """A ufunc with two results, which may be given places."""
+
+    def handle(raw: Any, args: Any, kwargs: Any) -> Any:
+        out = kwargs.get("out", args[raw.nin :])
+        if kwargs.keys() - {"out"}:
+            return unknown(raw, args, kwargs)
+        outs = [*out, None, None][:2]
+        return tuple([r if o is None else into(o, r) for r, o in zip(f(*args[: raw.nin]), outs, strict=True)])
+
+    return handle
+
+
+def _divmod(x1: Any, x2: Any) -> tuple[Any, Any]:
     return tnp.floor_divide(x1, x2), tnp.remainder(x1, x2)
 
 
-@composed_of(np.modf)
-def modf(x):
+def _modf(x: Any) -> tuple[Any, Any]:
     whole = tnp.trunc(x)
     return tnp.where(tnp.isinf(x), tnp.copysign(0.0, x), tnp.copysign(x - whole, x)), whole
+
+
+CALLS[np.divmod], CALLS[np.modf] = _pair(_divmod), _pair(_modf)
 
 
 def _clip(raw: Any, args: Any, kwargs: Any) -> Any:

@@ -162,8 +162,8 @@ def svd(raw: Any, args: Any, kwargs: Any) -> Any:
     names = ("a", "full_matrices", "compute_uv", "hermitian")
     given = {**dict(zip(names, args, strict=False)), **kwargs}
     a = tnp.asarray(given["a"])
-    if given.get("hermitian"):
-        return unknown(raw, args, kwargs)
+    if given.get("hermitian"):  # by way of eigh
+        return rebound(raw)(*args, **kwargs)
     if not given.get("compute_uv", True):
         return record(_SINGULAR_VALUES, [a], run(raw, args, kwargs), {})
     result = run(raw, args, kwargs)

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 import tnp
-from tnp import tracing
-from tnp.core.interpreter import DECLINED
+from tnp import host, tracing
+from tnp.core.interpreter import DECLINED, quietly
 from tnp_autodiff.recorder import CALLS, run, write
 from tnp_autodiff.rules.base import composed_of, value_of
 
@@ -70,7 +70,7 @@ def fill_diagonal(a, val, wrap=False):
 
 
 def _at(raw: Any, args: Any, kwargs: Any) -> Any:
-    """``ufunc.at``: additions accumulate, and so do products of what was there before."""
+    """``ufunc.at``: additions accumulate; others go in rounds, in each of which an element has its turn once."""
     a, key, *rest = args
     ufunc = raw.__self__
     if ufunc is np.add or ufunc is np.subtract:
@@ -78,9 +78,25 @@ def _at(raw: Any, args: Any, kwargs: Any) -> Any:
         write(a, key, value, adds=True)
         run(raw, args, kwargs)
         return None
-    write(a, ..., None, unknown=f"numpy.{ufunc.__name__}.at")
-    run(raw, args, kwargs)
+    with quietly():
+        at = np.arange(a.size).reshape(a.shape)[host.unwrap(key, [])]
+    operands = [tnp.broadcast_to(tnp.asarray(x), at.shape).reshape(-1) for x in rest]
+    at = at.reshape(-1)
+    turn = _turns(at)
+    for k in range(int(turn.max(initial=-1)) + 1):
+        now = np.flatnonzero(turn == k)
+        where = np.unravel_index(at[now], a.shape)
+        a[where] = host.ufunc_of(ufunc)(a[where], *[x[now] for x in operands])
     return None
+
+
+def _turns(at: Any) -> Any:
+    """How often each of these numbers came before."""
+    order = np.argsort(at, kind="stable")
+    starts = np.flatnonzero(np.diff(at[order], prepend=-1))
+    turn = np.empty(at.size, int)
+    turn[order] = np.arange(at.size) - np.repeat(starts, np.diff(starts, append=at.size))
+    return turn
 
 
 def _matmul_in_place(raw: Any, args: Any, kwargs: Any) -> Any:

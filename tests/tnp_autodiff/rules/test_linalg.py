@@ -34,6 +34,15 @@ PROGRAMS = {
     "det complex": (lambda np, a: np.linalg.det(a) * 1.0, C),
     "slogdet": (lambda np, a: np.linalg.slogdet(a)[1] * 1.0, S),
     "slogdet complex": (lambda np, a: np.linalg.slogdet(a)[0] * (1 + np.linalg.slogdet(a)[1]), C),
+    "svd of a symmetric matrix": (
+        lambda np, a: np.linalg.svd(a + a.T, hermitian=True).S * abs(np.linalg.svd(a + a.T, hermitian=True).U),
+        S,
+    ),
+    "singular values of a symmetric matrix": (
+        lambda np, a: np.linalg.svd(a + np.conj(a.T), compute_uv=False, hermitian=True),
+        C,
+    ),
+    "pinv of a symmetric matrix": (lambda np, a: np.linalg.pinv(a + a.T, hermitian=True), S),
     "cholesky": (lambda np, x: np.linalg.cholesky(symmetric(np, x)), S),
     "cholesky upper": (lambda np, x: np.linalg.cholesky(symmetric(np, x), upper=True), S),
     "cholesky complex": (lambda np, x: np.linalg.cholesky(hermitian(np, x)), C),

@@ -5,7 +5,7 @@ import pytest
 
 import tnp
 from tests.tnp_autodiff.differences import check, plain
-from tnp_autodiff import grad
+from tnp_autodiff import NotDifferentiableError, grad
 
 RNG = numpy.random.default_rng(8)
 A, V, W = RNG.normal(size=(3, 4)), RNG.normal(size=7), RNG.normal(size=3)
@@ -31,6 +31,51 @@ def test_the_median_of_an_even_number_is_shared():
     assert plain(grad(tnp.median)(tnp.array([3.0, 1.0, 2.0, 9.0]))).tolist() == [0.5, 0, 0.5, 0]
 
 
+GAPS = numpy.where(RNG.random((4, 5)) < 0.3, numpy.nan, RNG.normal(size=(4, 5)))
+GAPS[2], GAPS[0, 0] = numpy.nan, 1.0
+
+
+def without(f):
+    """`f` of an array with NaN where `GAPS` has it."""
+    return lambda np, x: np.nan_to_num(f(np, np.where(np.isnan(np.array(GAPS)), np.nan, x)))
+
+
+@pytest.mark.filterwarnings("ignore:All-NaN slice")
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
+def test_undefined_elements_are_left_out(axis):
+    x = RNG.normal(size=(4, 5))
+    check(without(lambda np, x: np.nanmedian(x, axis=axis) * 1.0), x)
+    check(without(lambda np, x: np.nanmedian(x, axis=axis, keepdims=True) * 1.0), x)
+    check(without(lambda np, x: np.nanquantile(x, [0.2, 0.9], axis=axis)), x)
+    check(without(lambda np, x: np.nanpercentile(x, 30.0, axis=axis, method="hazen") * 1.0), x)
+
+
+def test_quantiles_by_their_number():
+    check(lambda np, x, q: np.quantile(x, q, axis=1), A, numpy.array([0.15, 0.8]))
+    check(lambda np, x, q: np.percentile(x, 100 * q) * 1.0, A, numpy.array(0.4))
+    check(lambda np, x, q: np.nanquantile(x, q, axis=0), A, numpy.array([[0.15, 0.8]]))
+    with pytest.raises(NotDifferentiableError, match="quantile has no derivative rule"):
+        grad(lambda q: tnp.quantile(A, q, method="nearest"))(0.3)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_weights_of_quantiles(axis):
+    w = numpy.arange(1.0, 13).reshape(3, 4)
+    for name in ("quantile", "nanquantile"):
+        check(
+            lambda np, x, w, name=name: getattr(np, name)(x, [0.3, 0.8], axis=axis, weights=w, method="inverted_cdf"),
+            A,
+            w,
+        )
+
+
+def test_polynomials_that_fit():
+    x, y = numpy.linspace(-1, 1, 7), RNG.normal(size=7)
+    check(lambda np, x, y: np.polyfit(x, y, 2), x, y)
+    check(lambda np, x, y, w: np.polyfit(x, y, 1, w=w), x, y, 1 + y**2)
+    check(lambda np, x, y: np.polyfit(x, y, 1, cov=True)[1], x, y, tolerance=1e-5)
+
+
 KNOTS = numpy.array([0.0, 1.0, 2.5, 4.0])
 
 
@@ -38,6 +83,8 @@ def test_interpolation():
     at = numpy.array([-1.0, 0.3, 2.0, 3.9, 5.0])
     check(lambda np, x, xp, fp: np.interp(x, xp, fp), at, KNOTS, RNG.normal(size=4))
     check(lambda np, x, xp, fp: np.interp(x, xp, fp, left=7.0, right=8.0), at, KNOTS, RNG.normal(size=4))
+    check(lambda np, x, xp, fp: np.interp(x, xp, fp, period=4.5), at, KNOTS[::-1], RNG.normal(size=4))
+    check(lambda np, x, xp, fp: np.interp(x, xp, fp, period=-4.5), at, KNOTS, RNG.normal(size=4))
 
 
 def test_interpolation_at_a_knot_has_the_slope_to_the_right():

@@ -19,6 +19,17 @@ PROGRAMS = [
     "r=np.zeros((3,4)); r[[0,0]]+=x[:2]; r[0]*=y[1]",
     "r=np.zeros((3,4)); np.add.at(r,[0,0],x[:2])",
     "r=x*1.0; np.subtract.at(r,([0,0],[1,1]),y[0,:2])",
+    "r=x*1.0; np.multiply.at(r,([0,0,0,2],[1,1,2,1]),y[0])",
+    "r=x*1.0; np.divide.at(r,[2,2,1],1.5+y*y)",
+    "r=x*x+1; np.power.at(r,(0,[1,1]),y[0,:2])",
+    "r=x*1.0; np.maximum.at(r,[0,0,1],y)",
+    "r=x*1.0; np.minimum.at(r,([0,0,0],[3,3,3]),y[1,:3])",
+    "r=x*1.0; np.exp.at(r,([0,0,1],[3,3,0]))",
+    "r=x*1.0; np.negative.at(r,np.s_[::2,1:])",
+    "r=x*1.0; np.multiply.at(r,r>0,y[0,0])",
+    "r=x*1.0; np.multiply.at(r.T[::-1],[1,1],y[0,:3])",
+    "r=np.ones((3,4)); np.multiply.at(r,[1,1],x[:2])",
+    "r=x*1.0; np.multiply.at(r,[],y[:0])",
     "r=x*1.0; r[np.array([[True,False,True,False]]*3)]=y[0,0]",
     "r=x*1.0; r[r>0]*=2.0",
     "r=x*1.0; v=r.T[::-1]; v[0]=y[:,1]; v[1]*=3",
@@ -52,6 +63,9 @@ PROGRAMS = [
     "r=x*1.0; r.flat[3]=2.0",
     "r=np.ones((3,4)); r[...]=x; r[1]=r[0]",
     "r=np.ones((3,4)); r[:]=y[:1]",
+    "r=np.ones((3,4)); np.modf(x*3,out=(r,None))",
+    "r=x*1.0; np.modf(r*3,r,np.zeros((3,4)))",
+    "r=np.ones((3,4)); np.divmod(x,y,out=(None,r))",
 ]
 
 
@@ -65,7 +79,14 @@ def test_programs(program):
     check(f, A, B)
 
 
-@pytest.mark.parametrize("write", ["np.multiply.at(r, [0, 0], 2.0)", "np.random.default_rng(1).random(out=r)"])
+REFUSED = [
+    "np.random.default_rng(1).random(out=r)",
+    "np.frexp(r, r, np.zeros((3, 4), 'i4'))",
+    "np.frexp(r, out=(r, None))",
+]
+
+
+@pytest.mark.parametrize("write", REFUSED)
 def test_writes_of_functions_without_rule_are_refused_by_name(write):
     def f(x):
         r = x * 1.0
