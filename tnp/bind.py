@@ -20,7 +20,7 @@ from tnp.lazy import graph, lone, warn
 from tnp.lazy.lone import LIGHT
 from tnp.lazy.schedule import lock, locked
 
-POOLED = 1 << 22  # bytes of a result: smaller ones the system does not take back from NumPy between two operations
+POOLED = 1 << 20  # bytes of a result: smaller ones the system seldom takes back from NumPy between two operations
 RETAIN = 8  # a result this many times smaller than what it reads does not wait
 
 _GENERIC = _np.generic

@@ -18,6 +18,7 @@ from tnp_autodiff import reverse
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.events import watch
 from tnp_autodiff.forward import ForwardAccumulator
+from tnp_autodiff.handing import hand_out
 from tnp_autodiff.places import geometry
 from tnp_autodiff.recorder import is_float, is_tracked, paused, read_stand_ins
 from tnp_autodiff.tracks import Recording, Track, Window, as_dtype, make_track
@@ -108,12 +109,9 @@ def numbers_of(argnums: Any) -> tuple[int, ...]:
     return (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
 
-def _own(g: Any, x: Any) -> Any:
-    """A gradient as the program gets it; zeros for what is not connected."""
-    if g is None:
-        return tnp.zeros(x.shape, x.dtype)[()]
-    g = tnp.asarray(g)
-    return g[()] if g.ndim == 0 and not is_tracked(g) else g.copy()
+def _handed(found: list[Any], xs: list[Any]) -> list[Any]:
+    """Gradients as the program gets them; zeros for what is not connected."""
+    return [tnp.zeros(x.shape, x.dtype)[()] if found[i] is None else hand_out(found, i) for i, x in enumerate(xs)]
 
 
 def _result(y: Any) -> Any:
@@ -177,7 +175,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = Fals
                 found = reverse.gradient(recording, seeds, arguments.sources, False)
         finally:
             recording.end()
-        gs = arguments.structured([_own(g, x) for g, x in zip(found, arguments.sources, strict=True)])
+        gs = arguments.structured(_handed(found, arguments.sources))
         g = gs[0] if isinstance(argnums, int) else tuple(gs)
         y = _result(y)
         return ((y, aux) if has_aux else y), g
@@ -241,7 +239,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
             seeds.append((leaf, tnp.asarray(g)))
         with paused(recording):
             found = reverse.gradient(recording, seeds, arguments.sources, True)
-        gs = [_own(g, x) for g, x in zip(found, arguments.sources, strict=True)]
+        gs = _handed(found, arguments.sources)
         return tuple(arguments.structured(gs))
 
     with paused(recording):
@@ -323,6 +321,6 @@ def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> An
         with paused(recording):
             seeds = [(x, as_dtype(t, x.dtype)) for x, t in zip(pulled, ts, strict=True)]
             found = reverse.gradient(recording, seeds, gs, True)
-        return build([_own(t, g) for t, g in zip(found, gs, strict=True)])
+        return build(_handed(found, gs))
 
     return (y, push, *aux)

@@ -13,7 +13,8 @@ from tnp.hot import ndarray
 from tnp_autodiff import reverse, variable
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.events import watch
-from tnp_autodiff.recorder import is_float, is_tracked, paused
+from tnp_autodiff.handing import hand_out
+from tnp_autodiff.recorder import is_float, paused
 from tnp_autodiff.tracks import Recording
 from tnp_autodiff.tree import flatten
 from tnp_autodiff.variable import Variable
@@ -180,8 +181,9 @@ class GradientTape:
                 found = reverse.gradient(self._recording, seeds, arrays, self._persistent)
         if not self._persistent:
             self._recording.end()
-        zero = unconnected_gradients == "zero"
-        return build([_own(g, x, zero) for g, x in zip(found, arrays, strict=True)])
+        if unconnected_gradients == "zero":
+            found = [tnp.zeros(x.shape, x.dtype) if g is None else g for g, x in zip(found, arrays, strict=True)]
+        return build([None if found[i] is None else hand_out(found, i) for i in range(len(found))])
 
     def jacobian(
         self,
@@ -362,14 +364,6 @@ def _transposed(rows: list[Any], f: Any) -> Any:
     if isinstance(first, (list, tuple)):
         return type(first)([_transposed(list(items), f) for items in zip(*rows, strict=True)])
     return f(*rows)
-
-
-def _own(g: Any, x: Any, zero: bool) -> Any:
-    """A gradient as the program gets it: an array of its own."""
-    if g is None:
-        return tnp.zeros(x.shape, x.dtype) if zero else None
-    g = tnp.asarray(g)
-    return g[()] if g.ndim == 0 and not is_tracked(g) else g.copy()
 
 
 def _accessed(v: Variable) -> None:

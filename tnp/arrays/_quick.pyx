@@ -38,7 +38,7 @@ cdef int SHARED = 16
 cdef enum:
     KINDS = 24  # NumPy's numbers of dtypes: 23 is float16
     LOOPED = 4096  # elements up to which a loop keeps the interpreter's lock
-    POOLED = 1 << 22  # bytes from which results get memory of the pool, as in tnp/bind.py
+    POOLED = 1 << 20  # bytes from which results get memory of the pool, as in tnp/bind.py
     MOST = 10  # arguments of a call
     MET = 12  # arrays among them
 

@@ -11,6 +11,7 @@ from tnp.core.elementwise import PRIMITIVES
 from tnp.core.interpreter import DECLINED
 from tnp.host import call, rewrap, run, unwrap
 from tnp.hot import ndarray, writable
+from tnp.ops import contractions, memory
 from tnp.tracing import is_value
 
 _NDARRAY = _np.ndarray
@@ -60,6 +61,8 @@ def binary(op, a, b):
         r = bind.elementwise(op.prim, (a, b))
         if r is not None:
             return r
+    if op.ufunc is _np.matmul and type(a) is ndarray and type(b) is ndarray:
+        return matmul(a, b)
     seen = []
     return rewrap(op.plain(unwrap(a, seen), unwrap(b, seen)), seen)
 
@@ -189,6 +192,10 @@ def call_ufunc(raw, args, kwargs):
         r = writes.into(prim, args[:-1], args[-1])
         if r is not None:
             return r
+    if raw is _np.matmul and len(args) == 2 and not kwargs and type(args[0]) is ndarray and type(args[1]) is ndarray:
+        for tell in host.watchers:
+            tell(raw)
+        return matmul(*args)
     outs = kwargs.get("out")
     if type(outs) is tuple and len(outs) == 2 and type(outs[0]) is ndarray and type(outs[1]) is ndarray:
         a, b = outs
@@ -200,6 +207,14 @@ def call_ufunc(raw, args, kwargs):
             if isinstance(x, ndarray):
                 writable(x)
     return run(raw, args, kwargs) if prim is not None or raw in PAIRS else call(raw, args, kwargs)
+
+
+def matmul(x, y):
+    """``x @ y`` of arrays."""
+    seen = []
+    a, b = unwrap(x, seen), unwrap(y, seen)
+    r = contractions.matmul(a, b)
+    return rewrap(_np.matmul(a, b), seen) if r is None else memory.adopt(r)
 
 
 hot_operators = {name: Operator(name) for name in OPERATORS}

@@ -59,7 +59,7 @@ cdef extern from *:
         }
         return shape;
     }
-    static inline PyObject *tnp_strides(PyArrayObject *nd) {
+    static inline PyObject *tnp_strides_of(PyArrayObject *nd) {
         int i, n = PyArray_NDIM(nd);
         PyObject *strides = PyTuple_New(n);
         for (i = 0; i < n && strides != NULL; i++) {
@@ -122,7 +122,7 @@ cdef extern from *:
     object dtype "tnp_dtype" (cnp.ndarray nd)
     object shape "tnp_shape" (cnp.ndarray nd)
     Py_ssize_t size "tnp_size" (cnp.ndarray nd)
-    object strides "tnp_strides" (cnp.ndarray nd)
+    object strides "tnp_strides_of" (cnp.ndarray nd)
     object is_finite "tnp_is_finite" (cnp.ndarray nd)
     Py_ssize_t itemsize "tnp_elsize" (object dtype)
     bint is_inexact "tnp_inexact" (object dtype)
