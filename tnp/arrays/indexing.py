@@ -24,7 +24,11 @@ def getitem(x, key):
         nd = content.settle(x)  # a view looks at no value
         r = nd[key]
         if type(r) is not _NDARRAY:
-            return tracing.element(x, key, r)
+            if not isinstance(r, _np.void):
+                return tracing.element(x, key, r)
+            r = host.intercepted(_NDARRAY.__getitem__, (x, key), {})
+            if r is not DECLINED:
+                return r
     else:
         r = host.intercepted(_NDARRAY.__getitem__, (x, key), {})
         if r is not DECLINED:

@@ -1,6 +1,6 @@
 from tnp.core cimport native
 
-cdef object _stack, _base
+cdef object _stack
 
 cpdef object current()
 
