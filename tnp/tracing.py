@@ -21,8 +21,10 @@ stand_ins: set[type] = set()  # classes of objects that stand for arrays: calls 
 
 def trace(x: Any) -> Any:
     """Have interpreters told of what is done to the memory of ``x``, through whatever view. Returns ``x``."""
-    cell_of(x).marked |= TRACED
-    offer_calls()
+    c = cell_of(x)
+    if not c.marked & TRACED:
+        c.marked |= TRACED
+        offer_calls()
     return x
 
 

@@ -66,6 +66,8 @@ def hot_cell(x):
 def setitem(x, key, value):
     if host.intercept is not None and host.intercept(_NDARRAY.__setitem__, (x, key, value), {}) is not DECLINED:
         return
+    if tracing.is_value(x):
+        raise TypeError(f"'numpy.{x.dtype}' object does not support item assignment")
     if tracing.is_traced(x) or tracing.is_traced(value):
         tracing.write(x, key, value)
         with quietly():
