@@ -179,7 +179,7 @@ class Strided:
             own, strides = own[1:], strides[1:]
         lead = len(shape) - len(own)
         fitted = [s if n == m else 0 for n, m, s in zip(own, shape[lead:], strides, strict=True)]
-        return Strided(self.offset, shape, (0,) * lead + tuple(fitted), self.dtype)
+        return strided(self.offset, shape, (0,) * lead + tuple(fitted), self.dtype)
 
 
 def strided(offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]) -> Strided:
@@ -187,6 +187,7 @@ def strided(offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype
     place = Strided.__new__(Strided)
     place.offset, place.shape, place.strides, place.dtype = offset, shape, strides, dtype
     place._axes = 0
+    native.spare_collector(place)
     return place
 
 

@@ -19,7 +19,7 @@ from tnp.core.interpreter import DECLINED, OPAQUE, Interpreter, install_base, qu
 from tnp.hot import ndarray
 from tnp_autodiff.errors import NotDifferentiableError, explain, warn_leaving
 from tnp_autodiff.events import Aval, Kept, Op, Source, Valueless, Write
-from tnp_autodiff.places import Scattered, Strided, geometry, is_same_kind, positions
+from tnp_autodiff.places import Scattered, Strided, geometry, is_same_kind, positions, strided
 from tnp_autodiff.saved import Saved, save
 from tnp_autodiff.tracks import (
     Recording,
@@ -179,12 +179,14 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
     if tapes:
         op = Op.__new__(Op)
         op.time, op.tapes, op.rule, op.params, op.refs = next(clock), tapes, rule, params, tuple(refs)
-        op.outs = tuple([None if t is None else (t.key, at[i]) for i, t in enumerate(tracks)])
+        op.outs = tuple([None if t is None else _made(t.key, at[i]) for i, t in enumerate(tracks)])
         op.avals = None if single else [Aval(y) for y in outs]
         op.out = None
         want = tuple([r is not None for r in refs])
         kept, keeps_out = rule.keeps(want)
         op.saved = tuple([_kept(x, i in kept, refs[i], op.time) for i, x in enumerate(operands)])
+        for part in (op, op.refs, op.outs, op.saved):
+            native.spare_collector(part)
         for track in tracks:
             if track is not None:
                 track.head = op
@@ -197,6 +199,12 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
     if single:
         return outs[0]
     return tuple(outs) if type(result) is tuple else type(result)(*outs)
+
+
+def _made(key: Any, place: Any) -> tuple[Any, Any]:
+    pair = key, place
+    native.spare_collector(pair)
+    return pair
 
 
 def _kept(x: Any, is_read: bool, ref: Ref | None, time: float) -> Any:
@@ -295,7 +303,7 @@ def place_in(x: ndarray, key: Any) -> Any:
         keys = key if type(key) is tuple else (key,)
         part = look[keys if any([k is Ellipsis for k in keys]) else (*keys, ...)]
         offset = place.offset + native.address(part) - native.address(look)
-        return Strided(offset if part.size else 0, part.shape, part.strides, place.dtype)
+        return strided(offset if part.size else 0, part.shape, part.strides, place.dtype)
     with quietly():
         key = host.unwrap(key, [])
     return Scattered(positions(place, key), place.dtype)
@@ -329,7 +337,7 @@ def write(x: ndarray, key: Any, value: Any, adds: bool = False, unknown: str | N
         if recording:
             tapes = _union(tapes, recording)
             blind = tuple(r for r in tapes if r.paused)
-            ref = Ref(of_value.key, from_.broadcast(place.shape), of_value.head)
+            ref = ref_to(of_value.key, from_.broadcast(place.shape), of_value.head)
     accumulators = [] if track is None else [a for a in track.tangents if a.alive]
     if of_value is not None:
         accumulators += [a for a in of_value.tangents if a.alive and not a.busy and a not in accumulators]
@@ -355,6 +363,7 @@ def write(x: ndarray, key: Any, value: Any, adds: bool = False, unknown: str | N
     event.time, event.tapes, event.key, event.place, event.adds = next(clock), tapes, track.key, place, adds
     event.before = None if whole and unknown is None else head
     event.value, event.blind, event.unknown = ref, blind, unknown
+    native.spare_collector(event)
     track.head = event
     for tape in tapes:
         tape.add(event)

@@ -1,5 +1,6 @@
 cimport cython
 from tnp cimport content, hot
+from tnp.core cimport native
 from tnp.core.cells cimport Cell, Storage
 from tnp.core.layout cimport size_of
 from tnp.hot cimport ndarray

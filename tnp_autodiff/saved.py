@@ -5,6 +5,7 @@ from typing import Any
 
 import tnp
 from tnp import bind, content, hot, tracing
+from tnp.core import native
 from tnp.core.cells import Cell, Storage, storage_of
 from tnp.core.elementwise import cast_p
 from tnp.core.interpreter import quietly
@@ -101,6 +102,8 @@ def save(x: ndarray, time: float, maker: Any) -> Saved:
             s._tangents = [(a, _tangent(a, x)) for a in track.tangents if a.alive and not a.busy]
     if size_of(content.shape_of(x)) * content.dtype_of(x).itemsize <= SMALL:
         s._copy = hot.wrap(content.settle(x).copy())
+        native.spare_collector(s._copy)
+        native.spare_collector(s)
         return s
     if place is None:
         place = geometry(x)[0]

@@ -85,7 +85,9 @@ class Recording:
 
     def add(self, event: Any) -> None:
         """An event was recorded for this; it lives as long as what depends on it."""
-        self._events.append(native.weak(event))
+        ref = native.weak(event)
+        native.spare_collector(ref)
+        self._events.append(ref)
         if len(self._events) > self._room:
             self._events = [r for r in self._events if r() is not None]
             self._room = 2 * len(self._events) + 64
@@ -218,6 +220,8 @@ def fresh_track(x: ndarray) -> tuple[Track, Strided]:
     track.key, track.head, track.window = key, None, None
     track.watched = track.tangents = _NOTHING
     track.windows = ()
+    native.spare_collector(key)
+    native.spare_collector(track)
     track_as(x, track)
     return track, place
 
@@ -226,6 +230,7 @@ def ref_to(key: Key, place: Any, head: Any) -> Ref:
     """`Ref`, made quickly."""
     ref = Ref.__new__(Ref)
     ref.key, ref.place, ref.head = key, place, head
+    native.spare_collector(ref)
     return ref
 
 

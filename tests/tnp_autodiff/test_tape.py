@@ -9,7 +9,8 @@ import pytest
 import tnp
 from tests.tnp_autodiff.differences import plain
 from tnp import content, hot
-from tnp_autodiff import GradientTape, LeavingTapeWarning, NotDifferentiableError, Variable, grad
+from tnp.core.native import COMPILED
+from tnp_autodiff import GradientTape, LeavingTapeWarning, NotDifferentiableError, Variable, custom_gradient, grad
 
 X = numpy.array([0.3, -0.7, 1.1, 0.5])
 
@@ -511,3 +512,42 @@ def test_sums_round_as_numbers_do():
     for x in (tnp.array(2.5), tnp.array([2.5])):
         with pytest.raises(TypeError, match=r"doesn't define __round__"):
             round(x)
+
+
+@pytest.mark.skipif(not COMPILED, reason="without a compiler Python's collector goes through every object")
+def test_a_recording_gives_the_collector_little_to_do():
+    x, n = tnp.array([0.5, 0.25]), 1000
+    with GradientTape() as tape:
+        tape.watch(x)
+        y = x * 1.0
+        gc.collect()
+        before = len(gc.get_objects())
+        for _ in range(n):
+            y = tnp.sin(y) * x
+        gc.collect()
+        after = len(gc.get_objects())
+    assert tape.gradient(y.sum(), x) is not None
+    assert after - before < n / 10
+
+
+def test_what_closes_over_its_own_result_is_freed_with_the_tape():
+    class Model:
+        pass
+
+    def run():
+        model = Model()
+
+        @custom_gradient
+        def f(x):
+            return x * 2.0, lambda g: g * 2.0 if model else None
+
+        x = tnp.array(X)
+        with GradientTape() as tape:
+            tape.watch(x)
+            model.y = f(x) * 3.0
+            model.z = tnp.sin(model.y)
+        return weakref.ref(model)
+
+    seen = run()
+    gc.collect()
+    assert seen() is None

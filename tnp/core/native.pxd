@@ -43,6 +43,9 @@ cdef extern from *:
         if (value == NULL) PyErr_SetObject(PyExc_LookupError, var);
         return value;
     }
+    static inline void tnp_untrack(PyObject *x) {
+        if (PyObject_IS_GC(x)) PyObject_GC_UnTrack(x);
+    }
     static inline PyObject *tnp_weak(PyObject *x) { return PyWeakref_NewRef(x, NULL); }
     static inline PyObject *tnp_dtype(PyArrayObject *nd) {
         PyObject *d = (PyObject *)PyArray_DESCR(nd);
@@ -118,6 +121,7 @@ cdef extern from *:
     object point "tnp_point" ()
     object value "tnp_value" (object var)
     object weak "tnp_weak" (object x)
+    void spare_collector "tnp_untrack" (object x)
     Py_ssize_t references "Py_REFCNT" (object x)
     object dtype "tnp_dtype" (cnp.ndarray nd)
     object shape "tnp_shape" (cnp.ndarray nd)

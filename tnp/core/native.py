@@ -32,6 +32,7 @@ __all__ = [
     "set_type_name",
     "shape",
     "size",
+    "spare_collector",
     "strides",
     "value",
     "weak",
@@ -94,6 +95,10 @@ except ImportError:
 
 weak = weakref.ref
 references = sys.getrefcount
+
+
+def spare_collector(x: Any) -> None:
+    """Keep Python's collector from going through `x` again and again; for what is in no cycle."""
 
 
 def value(var: Any) -> Any:
