@@ -30,13 +30,15 @@ for _cls in (ndarray, ufunc):
 
 # NumPy's submodules; each is imported when it is asked for
 SUBMODULES = frozenset(
-    "char ctypeslib dtypes emath exceptions fft lib linalg ma nn polynomial random rec strings testing typing".split()
+    "char ctypeslib dtypes emath exceptions fft lib linalg ma nn polynomial random rec strings testing transforms typing".split()
 )
 # Names beside NumPy's, and the module that has them; each is imported when it is asked for
 _NN = """
 elu leaky_relu log_sigmoid log_softmax logsumexp relu relu6 selu sigmoid silu softmax softplus softsign swish
 """
-EXTRAS = dict.fromkeys(_NN.split(), "nn")
+EXTRAS = dict.fromkeys(_NN.split(), "nn") | dict.fromkeys(
+    "cond scan vectorized_map vmap while_loop".split(), "transforms"
+)
 _plain = {"core", "exceptions", "dtypes", "typing", "f2py", "version"}
 
 del _ndarray_module

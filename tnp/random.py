@@ -6,7 +6,8 @@ import numpy as _np
 import numpy.random as _np_random
 from numpy.random import bit_generator as _interfaces
 
-from tnp.host import call, rewrap, unwrap
+from tnp.core.interpreter import DECLINED
+from tnp.host import call, intercepted, rewrap, unwrap
 from tnp.hot import ndarray, writable
 from tnp.namespace import mirror
 
@@ -16,9 +17,13 @@ _BITS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 def _method(raw: Any, name: str) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return call(raw, (self, *args), kwargs)
+        r = intercepted(raw, (self, *args), kwargs)
+        return call(raw, (self, *args), kwargs) if r is DECLINED else r
 
     def writing(self: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        r = intercepted(raw, (self, x, *args), kwargs)
+        if r is not DECLINED:
+            return r
         if isinstance(x, ndarray):
             writable(x)
         return call(raw, (self, x, *args), kwargs)
@@ -117,6 +122,8 @@ def default_rng(seed: Any = None) -> Any:
 
 def shuffle(x: Any) -> None:
     """Modify a sequence in-place by shuffling its contents (`numpy.random.shuffle`)."""
+    if intercepted(_np_random.shuffle, (x,), {}) is not DECLINED:
+        return
     if isinstance(x, ndarray):
         writable(x)
     call(_np_random.shuffle, (x,), {})

@@ -16,6 +16,7 @@ from tnp.arrays.indexing import basic
 from tnp.core import native
 from tnp.core.interpreter import DECLINED, OPAQUE, Interpreter, install_base, quietly
 from tnp.hot import ndarray
+from tnp.tracing import public as public
 from tnp_autodiff.errors import AliasError, NotDifferentiableError, explain, warn_leaving
 from tnp_autodiff.events import Aval, Op, Source, Valueless, Write
 from tnp_autodiff.places import Key, Scattered, Strided, geometry, is_same_kind, positions
@@ -30,18 +31,6 @@ READS: dict[type, Any] = {}  # class that stands for an array -> function that g
 
 Collector = tuple[int, dict[int, ndarray]]  # from when on, and tracked arrays from before that were read
 collectors: ContextVar[tuple[Collector, ...]] = ContextVar("tnp_autodiff_collectors", default=())
-
-
-def public(raw: Any) -> Any:
-    """What a program under tnp calls that calls `raw` under NumPy."""
-    if isinstance(raw, np.ufunc):
-        return host.ufunc_of(raw)
-    owner = getattr(raw, "__self__", None)
-    if isinstance(owner, np.ufunc):
-        return getattr(host.ufunc_of(owner), raw.__name__)
-    if getattr(raw, "__objclass__", None) is np.ndarray:
-        return getattr(ndarray, raw.__name__)
-    return host.function_of(raw)
 
 
 def run(raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
