@@ -6,7 +6,7 @@ import numpy as _np
 import numpy.random as _np_random
 from numpy.random import bit_generator as _interfaces
 
-from tnp.core.interpreter import DECLINED
+from tnp.core.interpreter import DECLINED, batches
 from tnp.host import call, intercepted, rewrap, unwrap
 from tnp.hot import ndarray, writable
 from tnp.namespace import mirror
@@ -15,13 +15,18 @@ _WRITING = {"shuffle"}
 _BITS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
+def _batched(raw: Any, args: Any, kwargs: Any) -> Any:
+    """What the call gives where each example of a batch is to get numbers of its own; else DECLINED."""
+    return intercepted(raw, args, kwargs) if batches.get() else DECLINED
+
+
 def _method(raw: Any, name: str) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        r = intercepted(raw, (self, *args), kwargs)
+        r = _batched(raw, (self, *args), kwargs)
         return call(raw, (self, *args), kwargs) if r is DECLINED else r
 
     def writing(self: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-        r = intercepted(raw, (self, x, *args), kwargs)
+        r = _batched(raw, (self, x, *args), kwargs)
         if r is not DECLINED:
             return r
         if isinstance(x, ndarray):
@@ -122,7 +127,7 @@ def default_rng(seed: Any = None) -> Any:
 
 def shuffle(x: Any) -> None:
     """Modify a sequence in-place by shuffling its contents (`numpy.random.shuffle`)."""
-    if intercepted(_np_random.shuffle, (x,), {}) is not DECLINED:
+    if _batched(_np_random.shuffle, (x,), {}) is not DECLINED:
         return
     if isinstance(x, ndarray):
         writable(x)

@@ -18,9 +18,9 @@ from tnp.core.cells import IMMUTABLE, TRACED, Cell, Storage
 from tnp.core.interpreter import DECLINED, Box, Interpreter, batches
 from tnp.hot import ndarray
 from tnp.lazy import phantom
+from tnp.tracing import box_of
 from tnp.transforms.errors import STEERS, EscapedError, depends, explain
 from tnp.transforms.outside import Outside
-from tnp.tracing import box_of
 
 RULES: dict[Any, Any] = {}  # NumPy's function, method or ufunc -> handler(batch, raw, args, kwargs)
 CREATORS: dict[Any, Any] = {}  # the same for functions that are asked without a batched argument: random numbers
@@ -150,7 +150,7 @@ class Batch(Interpreter):
             self._arguments.append((low, arranged, y._cell.record))
             return y
         y = self.up(low)
-        if self.n > 1 and strides[0] == 0:
+        if self.n > 1 and strides[0] == 0 and low.size:
             y._nd.flags.writeable = False
         return y
 
@@ -168,10 +168,17 @@ class Batch(Interpreter):
             low = self.every(x, copy=True)
         elif low is not box.low or id(low) in given or low._base is not None or self._is_argument(box):
             low = low.copy()
+        if not low.dtype.isnative:
+            low = low.astype(low.dtype.newbyteorder("="))
         given.add(id(low))
         if not -low.ndim <= axis < low.ndim:
             raise ValueError(
-                explain("vmap: out_axes", f"axis {axis}", f"{-low.ndim} to {low.ndim - 1}", f"the result has {low.ndim} axes")
+                explain(
+                    "vmap: out_axes",
+                    f"axis {axis}",
+                    f"{-low.ndim} to {low.ndim - 1}",
+                    f"the result has {low.ndim} axes",
+                )
             )
         return tnp.moveaxis(low, 0, axis) if axis else low
 
@@ -275,7 +282,9 @@ class Batch(Interpreter):
         whole._nd, whole._cell, whole._base = full, cell, hot.OWNER
         low = content.settle(box.low)
         offset = native.address(full) - box.start
-        every = hot._as_view(box.low, _window(low, offset, (self.n, *full.shape), (low.strides[0], *full.strides), full))
+        every = hot._as_view(
+            box.low, _window(low, offset, (self.n, *full.shape), (low.strides[0], *full.strides), full)
+        )
         if written.all():
             whole[...] = every[self.n - 1]
         else:

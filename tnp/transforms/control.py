@@ -26,7 +26,14 @@ def _merged(c: Any, a: Any, b: Any, name: str) -> Any:
     right, _ = flatten(b)
     shapes = [tnp.shape(x) for x in left], [tnp.shape(x) for x in right]
     if shapes[0] != shapes[1]:
-        raise ValueError(explain(f"{name}: results differ", f"shapes {shapes[0]} and {shapes[1]}", "the same structure and shapes", "broadcast_to"))
+        raise ValueError(
+            explain(
+                f"{name}: results differ",
+                f"shapes {shapes[0]} and {shapes[1]}",
+                "the same structure and shapes",
+                "broadcast_to",
+            )
+        )
     return build([_pick(c, x, y) for x, y in zip(left, right, strict=True)])
 
 
@@ -146,7 +153,9 @@ def scan(
     leaves, build = flatten(xs)
     lengths = {len(x) for x in leaves} | (set() if length is None else {length})
     if len(lengths) != 1:
-        raise ValueError(explain("scan: lengths", f"{sorted(lengths)}", "one length", "of xs along the first axis, or length="))
+        raise ValueError(
+            explain("scan: lengths", f"{sorted(lengths)}", "one length", "of xs along the first axis, or length=")
+        )
     n = lengths.pop()
     carry, rows, again = init, [], None
     for i in reversed(range(n)) if reverse else range(n):

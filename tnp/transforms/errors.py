@@ -53,13 +53,15 @@ def here() -> str:
     frame = program()
     file, line = frame.f_code.co_filename, frame.f_lineno
     text = linecache.getline(file, line, frame.f_globals).strip()
-    return f'{file}:{line}{": " + text if text else ""}'
+    return f"{file}:{line}{': ' + text if text else ''}"
 
 
 def depends(what: str, hint: str) -> DataDependentError:
     """The error of a value that would have to be the same for all examples."""
     return DataDependentError(
-        explain(f"vmap: {what}", f"a value that differs between the examples, at {here()}", "shapes and static values", hint)
+        explain(
+            f"vmap: {what}", f"a value that differs between the examples, at {here()}", "shapes and static values", hint
+        )
     )
 
 

@@ -23,7 +23,16 @@ from tnp.transforms.errors import LoopCarriedError, explain, here
 
 MOST = 4096  # objects that are looked at
 _NO_READ = frozenset(  # these write to their first argument and read it not
-    [np.ndarray.__setitem__, np.ndarray.fill, np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal]
+    [
+        np.ndarray.__setitem__,
+        np.ndarray.fill,
+        np.copyto,
+        np.put,
+        np.place,
+        np.putmask,
+        np.put_along_axis,
+        np.fill_diagonal,
+    ]
 )
 
 
@@ -165,7 +174,9 @@ def _reached(roots: list[Any]) -> Iterator[ndarray]:
     stack = list(roots)
     while stack and len(seen) < MOST:
         x = stack.pop()
-        if id(x) in seen or isinstance(x, (str, bytes, int, float, complex, type, types.ModuleType, np.ndarray, type(None))):
+        if id(x) in seen or isinstance(
+            x, (str, bytes, int, float, complex, type, types.ModuleType, np.ndarray, type(None))
+        ):
             continue
         seen.add(id(x))
         if isinstance(x, ndarray):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import tnp
-from tnp import tracing
+from tnp import host, tracing
 from tnp.core.interpreter import batches
 from tnp.core.pytree import flatten
 from tnp.hot import ndarray
@@ -82,9 +82,11 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
             inner = [x if a is None else batch.argument(x, a % x.ndim) for x, a in zip(leaves, axes, strict=True)]
             positional, named = build(inner)
             token = batches.set((*batches.get(), batch))
+            host.watchers.append(_nobody)  # compiled short ways would ask nobody for random numbers
             try:
                 y = f(*positional, **named)
             finally:
+                host.watchers.remove(_nobody)
                 batches.reset(token)
             results, rebuild = flatten(y)
             given: set[int] = set()
@@ -96,6 +98,10 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
     return mapped
 
 
+def _nobody(raw: Any) -> None:
+    """Is told of functions, and tells nobody."""
+
+
 def _array(x: Any) -> Any:
     return x if type(x) is ndarray else tnp.asarray(getattr(x, "_array", x))
 
@@ -105,7 +111,12 @@ def _per_argument(axes: Any, n: int) -> list[Any]:
     if isinstance(axes, (list, tuple)):
         if len(axes) != n:
             raise ValueError(
-                explain("vmap: in_axes", f"{len(axes)} for {n} arguments", f"{n}, or one for all", "None for an argument that is not mapped")
+                explain(
+                    "vmap: in_axes",
+                    f"{len(axes)} for {n} arguments",
+                    f"{n}, or one for all",
+                    "None for an argument that is not mapped",
+                )
             )
         return list(axes)
     return [axes] * n
@@ -120,7 +131,12 @@ def _spread(axes: Any, tree: Any, name: str) -> list[Any]:
     if isinstance(axes, (list, tuple)) and isinstance(tree, (list, tuple)) and len(axes) == len(tree):
         return [a for b, t in zip(axes, tree, strict=True) for a in _spread(b, t, name)]
     raise ValueError(
-        explain(f"vmap: {name}", f"{axes!r} for {type(tree).__name__}", "an int, None, or the structure of what it is for", "0")
+        explain(
+            f"vmap: {name}",
+            f"{axes!r} for {type(tree).__name__}",
+            "an int, None, or the structure of what it is for",
+            "0",
+        )
     )
 
 
@@ -130,14 +146,27 @@ def _length(leaves: list[Any], axes: list[Any]) -> int:
         if a is not None:
             if not -x.ndim <= a < x.ndim:
                 raise ValueError(
-                    explain("vmap: in_axes", f"axis {a} of an array of shape {x.shape}", "an axis that it has", "None: the same for all examples")
+                    explain(
+                        "vmap: in_axes",
+                        f"axis {a} of an array of shape {x.shape}",
+                        "an axis that it has",
+                        "None: the same for all examples",
+                    )
                 )
             lengths[i] = x.shape[a]
     if not lengths:
-        raise ValueError(explain("vmap: nothing to map over", "in_axes None for all", "one axis at least", "call the function itself"))
+        raise ValueError(
+            explain(
+                "vmap: nothing to map over", "in_axes None for all", "one axis at least", "call the function itself"
+            )
+        )
     if len(set(lengths.values())) > 1:
         got = ", ".join(f"{n} (array {i}, shape {leaves[i].shape}, axis {axes[i]})" for i, n in lengths.items())
-        raise ValueError(explain("vmap: the mapped axes differ in length", got, "one length", "in_axes names the axis of each argument"))
+        raise ValueError(
+            explain(
+                "vmap: the mapped axes differ in length", got, "one length", "in_axes names the axis of each argument"
+            )
+        )
     return next(iter(lengths.values()))
 
 
@@ -176,7 +205,12 @@ def vectorized_map(fn: Callable[..., Any], elems: Any, fallback_to_while_loop: b
     n = lengths.pop() if len(lengths) == 1 else 1
     if lengths or not leaves:
         raise ValueError(
-            explain("vectorized_map: elems", f"lengths {sorted({x.shape[0] for x in leaves if x.ndim})}", "one length", "elements lie along the first axis")
+            explain(
+                "vectorized_map: elems",
+                f"lengths {sorted({x.shape[0] for x in leaves if x.ndim})}",
+                "one length",
+                "elements lie along the first axis",
+            )
         )
     mapped = [x.ndim > 0 and (x.shape[0] == n) for x in leaves]
     if not any(mapped):
@@ -196,7 +230,9 @@ def vectorized_map(fn: Callable[..., Any], elems: Any, fallback_to_while_loop: b
                 raise
             if warn:
                 name = getattr(fn, "__name__", "fn")
-                warnings.warn(f"vectorized_map: {name} runs for one element after the other\n{problem}", VmapLoopWarning, 2)
+                warnings.warn(
+                    f"vectorized_map: {name} runs for one element after the other\n{problem}", VmapLoopWarning, 2
+                )
     rows = [flatten(of(*[x[i] if m else x for x, m in zip(given, mapped, strict=True)])) for i in range(n)]
     again = rows[0][1]
     return again([tnp.stack([tnp.asarray(row[0][k]) for row in rows]) for k in range(len(rows[0][0]))])

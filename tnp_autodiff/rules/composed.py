@@ -17,6 +17,7 @@ from tnp_autodiff.rules.base import composed_of, constant, into, rule, value_of
 from tnp_autodiff.rules.elementwise import CLIP_RULE
 from tnp_autodiff.rules.reductions import axes_of
 
+
 def _run(raw: Any, args: Any, kwargs: Any) -> Any:
     return rebound(raw)(*args, **kwargs)
 

@@ -186,5 +186,3 @@ def interp(batch, raw, args, kwargs):
     r = tnp.where(x < xp[0], fp[0] if ends["left"] is None else ends["left"], r)
     r = tnp.where(x > xp[-1], fp[-1] if ends["right"] is None else ends["right"], r)
     return tnp.where(tnp.isnan(x), x, r)
-
-

@@ -14,7 +14,7 @@ from tnp.transforms.errors import depends
 from tnp.transforms.rules.base import as_array, bound, finish, into, methods, public, rule, shape_of
 from tnp.transforms.rules.reductions import flat, operand
 
-WHERE = "where(mask, x, 0) keeps the shape; x[mask] = v is possible"
+WHERE = "where(mask, x, 0) keeps the shape; x[mask] = v and add(x, v, out=x, where=mask) are possible"
 
 
 def refuse_mask(what: str) -> Any:
@@ -129,6 +129,7 @@ def getitem(batch, raw, args, kwargs):
 
 def _plain(key: Any) -> Any:
     """The key with Python's numbers for NumPy's."""
+
     def plain(k: Any) -> Any:
         return int(k) if isinstance(k, np.integer) else k
 
@@ -151,7 +152,7 @@ def setitem(batch, raw, args, kwargs):
     if not batch.is_batched(x) and not batch.is_batched(value) and not _differs(batch, key):
         batch.call(None, (), {})
     if batch.is_batched(value) and value._cell is x._cell and basic(key) and _same_place(x, key, value):
-        return None  # ``m[0] += v`` ends with ``m[0] = m[0]``
+        return  # ``m[0] += v`` ends with ``m[0] = m[0]``
     batch.note_write(x, key)
     batch.lift(x)
     mask = _mask_of(batch, key)
@@ -167,7 +168,7 @@ def setitem(batch, raw, args, kwargs):
     else:
         _set_advanced(batch, x, key, value)
     batch.wrote(x)
-    return None
+    return
 
 
 def _differs(batch: Batch, key: Any) -> bool:
@@ -188,7 +189,11 @@ def _fitted(batch: Batch, value: Any, shape: tuple[int, ...]) -> Any:
     """A value one level down, to be assigned to a place that has `shape` in each example."""
     own = shape_of(value)
     if len(own) > len(shape) and set(own[: len(own) - len(shape)]) <= {1}:  # NumPy drops leading axes of length one
-        value = value.reshape(own[len(own) - len(shape) :]) if hasattr(value, "reshape") else np.reshape(value, own[len(own) - len(shape) :])
+        value = (
+            value.reshape(own[len(own) - len(shape) :])
+            if hasattr(value, "reshape")
+            else np.reshape(value, own[len(own) - len(shape) :])
+        )
         own = own[len(own) - len(shape) :]
     if len(own) > len(shape) or any([a not in (1, b) for a, b in zip(own[::-1], shape[::-1], strict=False)]):
         raise ValueError(f"could not broadcast input array from shape {_text(own)} into shape {_text(shape)}")
@@ -205,7 +210,11 @@ def _mask_of(batch: Batch, key: Any) -> Any:
         (key,) = key
     if isinstance(key, list):
         key = as_array(batch, key)
-    return key if getattr(getattr(key, "dtype", None), "kind", "") == "b" and isinstance(key, (ndarray, np.ndarray)) else None
+    return (
+        key
+        if getattr(getattr(key, "dtype", None), "kind", "") == "b" and isinstance(key, (ndarray, np.ndarray))
+        else None
+    )
 
 
 def _set_masked(batch: Batch, x: Any, mask: Any, value: Any) -> None:
@@ -234,7 +243,11 @@ def _set_advanced(batch: Batch, x: Any, key: Any, value: Any) -> None:
         shape = tuple(np.empty(low.shape, bool)[_real(place)].shape[1:]) if not moved else None
         if shape is None:
             reached = np.broadcast_to(np.empty((), bool), low.shape)[_real(place)].shape
-            shape = (*reached[1 + a.count : 1 + a.count + a.before], *reached[1 : 1 + a.count], *reached[1 + a.count + a.before :])
+            shape = (
+                *reached[1 + a.count : 1 + a.count + a.before],
+                *reached[1 : 1 + a.count],
+                *reached[1 + a.count + a.before :],
+            )
         v = _fitted(batch, value, shape)
         if moved:
             v = tnp.broadcast_to(v, (batch.n, *shape))
@@ -262,7 +275,7 @@ def ufunc_at(batch, raw, args, kwargs):
         if any([shape_of(v) for v in values]):
             raise refuse_mask("ufunc.at by a mask")
         x[...] = tnp.where(mask, public(ufunc)(x, *values), x)
-        return None
+        return
     keys = expanded(batch, key, x.ndim)
     low = batch.low(x)
     if all([k is None or isinstance(k, (slice, int)) for k in keys]):
@@ -279,7 +292,7 @@ def ufunc_at(batch, raw, args, kwargs):
             place = (_rows(batch, ndim if a.before else a.count), *a.key) if not a.before else place
         public(ufunc).at(low, place, *[batch.aligned(v, ndim) for v in values])
     batch.wrote(x)
-    return None
+    return
 
 
 for _name in dir(np):
@@ -292,7 +305,12 @@ for _name in dir(np):
 @rule(np.take)
 def take(batch, raw, args, kwargs):
     given = bound(raw, args, kwargs)
-    a, at, axis, mode = operand(batch, given["a"]), operand(batch, given["indices"]), given.get("axis"), given.get("mode")
+    a, at, axis, mode = (
+        operand(batch, given["a"]),
+        operand(batch, given["indices"]),
+        given.get("axis"),
+        given.get("mode"),
+    )
     if axis is None:
         a, axis = (a.reshape(-1) if batch.is_batched(a) else a.reshape(-1)), 0
     axis = axis % a.ndim
@@ -330,14 +348,14 @@ def copyto(batch, raw, args, kwargs):
         raise TypeError(f"Cannot cast array data from {kind!r} to {x.dtype!r} according to the rule 'same_kind'")
     if where is True:
         x[...] = value
-        return None
+        return
     batch.check_writable(x)
     batch.note_write(x, ...)
     batch.lift(x)
     low, m = batch.low(x), batch.aligned(where, x.ndim)
     tnp.copyto(low, _fitted(batch, value, x.shape), casting=given.get("casting", "same_kind"), where=m)
     batch.wrote(x)
-    return None
+    return
 
 
 @rule(np.putmask)
@@ -347,16 +365,20 @@ def putmask(batch, raw, args, kwargs):
     if shape_of(values):
         size = values.size
         if not size:
-            return None
+            return
         values = values.reshape(-1)[np.arange(x.size) % size].reshape(x.shape)
     x[...] = tnp.where(mask, values, x).astype(x.dtype)
-    return None
+    return
 
 
 @rule(np.put, np.ndarray.put)
 def put(batch, raw, args, kwargs):
     given = dict(zip(("a", "ind", "v", "mode"), args, strict=False)) | kwargs
-    x, at, v = given["a"], operand(batch, given.get("ind", given.get("indices"))), operand(batch, given.get("v", given.get("values")))
+    x, at, v = (
+        given["a"],
+        operand(batch, given.get("ind", given.get("indices"))),
+        operand(batch, given.get("v", given.get("values"))),
+    )
     mode = given.get("mode", "raise")
     if mode == "wrap":
         at = at % x.size
@@ -364,17 +386,17 @@ def put(batch, raw, args, kwargs):
         at = tnp.clip(at, 0, x.size - 1)
     at = at.reshape(-1)
     if not v.size:
-        return None
+        return
     v = v.reshape(-1)[np.arange(at.size) % v.size]
     x[at if x.ndim == 1 else tnp.unravel_index(at % x.size if mode == "raise" else at, x.shape)] = v.astype(x.dtype)
-    return None
+    return
 
 
 @rule(np.ndarray.fill)
 def fill(batch, raw, args, kwargs):
     x, value = args
     x[...] = value
-    return None
+    return
 
 
 @rule(np.fill_diagonal)
@@ -395,7 +417,7 @@ def place(batch, raw, args, kwargs):
     x, mask, values = args
     if np.size(values) == 1:
         x[mask] = values if shape_of(values) == () else values[0]
-        return None
+        return
     raise refuse_mask("place")
 
 
@@ -411,7 +433,10 @@ def unravel_index(batch, raw, args, kwargs):
 def choose(batch, raw, args, kwargs):
     given = dict(zip(("a", "choices", "out", "mode"), args, strict=False)) | kwargs
     items = given["choices"]
-    choices = [operand(batch, c) for c in (items if isinstance(items, (list, tuple)) else [items[i] for i in range(len(items))])]
+    choices = [
+        operand(batch, c)
+        for c in (items if isinstance(items, (list, tuple)) else [items[i] for i in range(len(items))])
+    ]
     a = operand(batch, given["a"])
     ndim = max([x.ndim for x in (a, *choices)])
     lows = [batch.aligned(x, ndim) for x in (a, *choices)]

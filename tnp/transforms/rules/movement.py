@@ -6,7 +6,6 @@ import numpy as np
 
 import tnp
 from tnp import hot
-from tnp.hot import ndarray
 from tnp.transforms.batching import RULES, Batch
 from tnp.transforms.rules.base import as_array, axes_in, axis_in, bound, methods, named, public, rule
 from tnp.transforms.rules.reductions import flat, operand
@@ -190,5 +189,3 @@ def pad(batch, raw, args, kwargs):
             if name == "stat_length":
                 more[name][0] = (1, 1)
     return batch.up(tnp.pad(batch.every(a), [(0, 0), *pairs], mode, **more))
-
-

@@ -72,11 +72,9 @@ def _called(batch: Batch, raw: Any, owner: Any, args: Any, kwargs: Any) -> Any:
     """The call one level down."""
     args = args if owner is None else (owner, *args)
     around = tuple([b for b in batches.get() if b.level < batch.level])
-    if not around:
-        return call(raw, args, kwargs)
     token = batches.set(around)
     try:
-        return around[-1].create(raw, args, kwargs)
+        return around[-1].create(raw, args, kwargs) if around else call(raw, args, kwargs)
     finally:
         batches.reset(token)
 
