@@ -16,7 +16,8 @@ from tnp.core.interpreter import DECLINED, OPAQUE, Box, batches, current
 from tnp.host import function_of, install_intercept, ufunc_of
 from tnp.hot import cell_of, ndarray, wrap
 
-stand_ins: set[type] = set()  # classes of objects that stand for arrays: calls with one are offered to the interpreter
+# Classes of objects that stand for arrays, and what gives the array: calls with one are offered to the interpreter
+stand_ins: dict[type, Any] = {}
 
 
 def trace(x: Any) -> Any:
@@ -58,7 +59,7 @@ def box_of(x: Any) -> Box | None:
     return None
 
 
-def _keeper(*xs: Any) -> Any:
+def keeper(*xs: Any) -> Any:
     """The interpreter, of the highest level, that keeps the values of one of these; None: their memory does."""
     found = None
     for x in xs:
@@ -66,6 +67,15 @@ def _keeper(*xs: Any) -> Any:
         if box is not None and (found is None or box.interpreter.level > found.level):
             found = box.interpreter
     return found
+
+
+def beneath(x: Any) -> Any:
+    """The array that has the values of `x`, for all examples if it stands for one of many."""
+    box: Any = box_of(x)
+    while box is not None:
+        x = box.interpreter.low(x)
+        box = box_of(x)
+    return x
 
 
 # ------------------------------------------------------------------------------------------------ calls
@@ -99,6 +109,8 @@ def intercept(raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             batch.note_call(raw, args, kwargs)
     if found is None:
         return DECLINED
+    if found is not _TRACED and stand_ins:
+        args, kwargs = read_stand_ins(tuple(args)), {k: read_stand_ins(v) for k, v in kwargs.items()}
     i = current() if found is _TRACED else found
     return DECLINED if i is None else i.call(raw, args, kwargs)
 
@@ -126,9 +138,20 @@ def _concerned(items: Any, depth: int, found: Any) -> Any:
     return found
 
 
+def read_stand_ins(x: Any, depth: int = 0) -> Any:
+    """`x` with arrays in place of what stands for them."""
+    t = type(x)
+    if t in stand_ins:
+        return stand_ins[t](x)
+    if (t is list or t is tuple) and depth < 4:
+        items = [read_stand_ins(y, depth + 1) for y in x]
+        return x if all(a is b for a, b in zip(items, x, strict=True)) else t(items)
+    return x
+
+
 def _teller(x: Any, value: Any = None) -> Any:
     """Who is told of what is done to the memory of `x`."""
-    i = _keeper(x, value)
+    i = keeper(x, value)
     return current() if i is None else i
 
 
@@ -183,7 +206,7 @@ def _told(prim: Any, params: tuple[tuple[str, Any], ...], args: tuple[Any, ...],
 
 def elementwise(prim: Any, args: tuple[Any, ...], target: Any) -> Any:
     """`bind.elementwise` where an operand or the target is traced: never None."""
-    i = _keeper(*args, target)
+    i = keeper(*args, target)
     if i is not None:
         return _into(target, i.call(prim.ufunc, args, {}))
     value = bind.record_elementwise(prim, args)
@@ -194,7 +217,7 @@ def elementwise(prim: Any, args: tuple[Any, ...], target: Any) -> Any:
 
 def select(c: Any, x: Any, y: Any, target: Any) -> Any:
     """`bind.select` where an operand or the target is traced: never None."""
-    i = _keeper(c, x, y, target)
+    i = keeper(c, x, y, target)
     if i is not None:
         return _into(target, i.call(np.where, (c, x, y), {}))
     value = bind.record_select(c, x, y)
@@ -205,7 +228,7 @@ def select(c: Any, x: Any, y: Any, target: Any) -> Any:
 
 def cast(x: Any, dtype: Any) -> Any:
     """`bind.cast` of a traced array: never None."""
-    i = _keeper(x)
+    i = keeper(x)
     if i is not None:
         return i.call(np.ndarray.astype, (x, dtype), {})
     value = bind.record_cast(x, dtype)
@@ -216,7 +239,7 @@ def cast(x: Any, dtype: Any) -> Any:
 
 def reduce(ufunc: Any, x: Any, axis: Any, keepdims: bool, dtype: Any) -> Any:
     """`tnp.reduce.reduce` of a traced array: never None where the reduction is a primitive."""
-    i = _keeper(x)
+    i = keeper(x)
     if i is not None:
         return i.call(ufunc.reduce, (x, axis, dtype, None, keepdims), {})
     value = reduce_module.run_reduce(ufunc, x, axis, keepdims, dtype)

@@ -17,8 +17,10 @@ from tnp.core import native
 from tnp.core.interpreter import DECLINED, OPAQUE, Interpreter, install_base, quietly
 from tnp.hot import ndarray
 from tnp.tracing import public as public
+from tnp.tracing import read_stand_ins as read_stand_ins
 from tnp_autodiff.errors import AliasError, NotDifferentiableError, explain, warn_leaving
 from tnp_autodiff.events import Aval, Op, Source, Valueless, Write
+from tnp_autodiff.examples import OfExamples
 from tnp_autodiff.places import Key, Scattered, Strided, geometry, is_same_kind, positions
 from tnp_autodiff.saved import Saved
 from tnp_autodiff.tracks import Recording, Ref, Track, clock, make_track, track_of
@@ -26,7 +28,6 @@ from tnp_autodiff.tracks import paused as paused
 
 CALLS: dict[Any, Any] = {}  # NumPy's function, method or ufunc -> handler(raw, args, kwargs)
 PRIMITIVES: dict[Any, Any] = {}  # elementwise primitive -> rule; None: its derivative is zero
-READS: dict[type, Any] = {}  # class that stands for an array -> function that gives the array
 
 
 Collector = tuple[int, dict[int, ndarray]]  # from when on, and tracked arrays from before that were read
@@ -96,6 +97,9 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
     places : list of places, optional
         What of each operand is read, if that is not the whole.
     """
+    batch = tracing.keeper(*operands, *(result if isinstance(result, tuple) else (result,)))
+    if batch is not None:
+        return _record_of_examples(batch, rule, operands, result, params)
     tapes: tuple[Recording, ...] = ()
     accumulators: list[Any] = []
     refs: list[Ref | None] = []
@@ -152,6 +156,15 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
     if single:
         return outs[0]
     return tuple(outs) if type(result) is tuple else type(result)(*outs)
+
+
+def _record_of_examples(batch: Any, rule: Any, operands: list[Any], result: Any, params: dict[str, Any]) -> Any:
+    """What arrays of one example of many have made is recorded as of all of them."""
+    single = not isinstance(result, tuple)
+    outs = [batch.every(y) for y in ((result,) if single else result)]
+    given = [batch.every(x) if isinstance(x, (ndarray, np.ndarray, np.generic)) else x for x in operands]
+    found = record(OfExamples(rule, batch), given, outs[0] if single else tuple(outs), params)
+    return batch.up(found)
 
 
 def _record_op(
@@ -311,17 +324,6 @@ def write(x: ndarray, key: Any, value: Any, adds: bool = False, unknown: str | N
 
 
 # ------------------------------------------------------------------------------------------------ the interpreter
-def read_stand_ins(x: Any, depth: int = 0) -> Any:
-    """`x` with arrays in place of what stands for them."""
-    t = type(x)
-    if t in READS:
-        return READS[t](x)
-    if (t is list or t is tuple) and depth < 4:
-        items = [read_stand_ins(y, depth + 1) for y in x]
-        return x if all(a is b for a, b in zip(items, x, strict=True)) else t(items)
-    return x
-
-
 def concerns(x: Any, depth: int = 0) -> bool:
     """Is there a tracked array in `x`?"""
     t = type(x)

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 import tnp
+from tnp.core.interpreter import batches
 from tnp.hot import ndarray
 from tnp_autodiff import reverse, variable
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.events import watch
+from tnp_autodiff.examples import own
 from tnp_autodiff.recorder import is_tracked, paused
 from tnp_autodiff.tracks import Recording
 from tnp_autodiff.tree import flatten
@@ -55,6 +57,7 @@ class GradientTape:
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent, self._watches = persistent, watch_accessed_variables
         self._recording = Recording()
+        self._batches = batches.get()  # each example of those has its own source
         self._variables: dict[int, Variable] = {}
         self._entered = False
         self._used = False
@@ -108,7 +111,7 @@ class GradientTape:
             raise NotDifferentiableError(
                 explain(f"watch: {x.dtype} has no derivatives", str(x.dtype), "floating or complex", "x.astype(float)")
             )
-        watch(x, self._recording)
+        watch(own(x, self._batches), self._recording)
 
     def _watch_variable(self, v: Variable) -> None:
         if id(v) not in self._variables:

@@ -161,6 +161,8 @@ def track_of(x: Any) -> Track | None:
     if type(x) is not ndarray or x._cell is None:
         return None
     track = x._cell.record
+    if track is not None and type(track) is not Track:  # it stands for many arrays, which have one
+        return track_of(tracing.beneath(x))
     if track is not None and not track.is_live():
         x._cell.record = track = None
         if not tracing.is_value(x):
@@ -170,6 +172,7 @@ def track_of(x: Any) -> Track | None:
 
 def make_track(x: ndarray) -> Track:
     """Begin to track the memory of `x`."""
+    x = tracing.beneath(x)
     track = track_of(x)
     if track is None:
         place, nbytes = geometry(x)

@@ -7,6 +7,8 @@ to that one by the rules in tnp/transforms/rules; memory that all examples share
 value that differs between them is written to it (`Batch.lift`).
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -256,15 +258,13 @@ class Batch(Interpreter):
         """Arrays from outside are as after the last example; what belongs to one example is no more."""
         self._busy += 1
         for cell, box in reversed(self._lifted):
-            if cell.record is not box:
-                continue
-            if not self._outside.has(cell):
+            if cell.record is not box or (id(box) in self._written and not self._outside.has(cell)):
                 continue
             assert box.before is not None
             record, marked = box.before
             cell.record = record
             cell.marked = (cell.marked & ~TRACED) | (marked & TRACED)
-            if self.n:
+            if self.n and id(box) in self._written:
                 self._keep_last(cell, box)
         for original, arranged, box in self._arguments:
             if id(box) in self._written:
@@ -290,6 +290,19 @@ class Batch(Interpreter):
         else:
             mask = tnp.asarray(written)
             whole[mask] = every[self.n - 1][mask]
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """In this block arrays of one example can be used once more, though the function has returned."""
+        was, token = self.dead, batches.set((*[b for b in batches.get() if b.level < self.level], self))
+        self.dead = False
+        self._busy += 1
+        try:
+            yield
+        finally:
+            self._busy -= 1
+            self.dead = was
+            batches.reset(token)
 
     # -------------------------------------------------------------------------------------------- the interpreter
     def call(self, raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
