@@ -26,13 +26,13 @@ from tnp.transforms.outside import Outside
 
 RULES: dict[Any, Any] = {}  # NumPy's function, method or ufunc -> handler(batch, raw, args, kwargs)
 CREATORS: dict[Any, Any] = {}  # the same for functions that are asked without a batched argument: random numbers
-_fallback: Any = None
+fallback: Any = None  # the handler of functions that have no rule
 
 
 def install_fallback(f: Any) -> None:
     """``f(batch, raw, args, kwargs)`` does what no rule is for."""
-    global _fallback
-    _fallback = f
+    global fallback
+    fallback = f
 
 
 class BatchBox(Box):
@@ -40,24 +40,27 @@ class BatchBox(Box):
 
     Attributes
     ----------
+    nd : numpy.ndarray or None
+        The example of which `low` is the whole; None where `low` is flat memory.
     low : ndarray
         One level down, the batch axis first; the others have the strides of one example.
     start : int
         Address of the first element of the example.
     shape, strides
-        Of the array that `low` is the whole of, seen by one example; None where `low` is flat memory.
+        Of that example.
     before : tuple or None
         What the cell was while all examples shared it: its record and marks.
     through : tuple or None
         Array and key of which this is a part that differs between the examples: what is written here is written there.
     """
 
-    __slots__ = ("before", "low", "shape", "start", "strides", "through")
+    __slots__ = ("before", "low", "nd", "shape", "start", "strides", "through")
 
     def __init__(self, batch: "Batch", low: Any, nd: Any, before: Any = None) -> None:
         super().__init__(batch)
         self.low, self.before, self.through = low, before, None
         self.start = native.address(nd)
+        self.nd = nd if before is None else None
         self.shape, self.strides = (nd.shape, nd.strides) if before is None else (None, None)
 
 
@@ -85,8 +88,11 @@ class Batch(Interpreter):
     # -------------------------------------------------------------------------------------------- up and down
     def box_of(self, x: Any) -> BatchBox | None:
         """The values of `x` for the examples of this batch, if they differ."""
-        box = box_of(x)
-        return box if isinstance(box, BatchBox) and box.interpreter is self else None
+        if type(x) is ndarray and x._cell is not None:
+            record = x._cell.record
+            if type(record) is BatchBox and record.interpreter is self:
+                return record
+        return None
 
     def is_batched(self, x: Any) -> bool:
         return self.box_of(x) is not None
@@ -97,6 +103,8 @@ class Batch(Interpreter):
         if box is None:
             return x
         nd = x._nd if x._nd is not None else content.settle(x)
+        if nd is box.nd:
+            return box.low
         offset = native.address(nd) - box.start
         if nd.shape == box.shape and nd.strides == box.strides and offset == 0 and nd.dtype == box.low.dtype:
             return box.low
@@ -311,7 +319,7 @@ class Batch(Interpreter):
                 explain("vmap: an array of one example after the end", "an array that vmap's function kept",
                         "what the function returned", "return it")
             )  # fmt: skip
-        rule = RULES.get(raw, _fallback)
+        rule = RULES.get(raw, fallback)
         return rule(self, raw, tuple(args), kwargs)
 
     def create(self, raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:

@@ -63,15 +63,16 @@ class Outside:
             self._note(args[1:], 0)
             return
         self._note(args[1:] if raw in _NO_READ else args, 0)
-        self._note([v for k, v in kwargs.items() if k != "out"], 0)
+        if kwargs:
+            self._note([v for k, v in kwargs.items() if k != "out"], 0)
 
     def _note(self, items: Any, depth: int) -> None:
         for x in items:
-            if type(x) is ndarray:
-                seen = self._of(x)
-                if seen is not None:
-                    seen.read(x)
-            elif isinstance(x, (list, tuple)) and depth < 4:
+            t = type(x)
+            if t is ndarray:
+                if x._cell is not None and id(x._cell) in self._seen:
+                    self._seen[id(x._cell)].read(x)
+            elif (t is list or t is tuple) and depth < 4:
                 self._note(x, depth + 1)
 
     def note_read(self, x: Any) -> None:

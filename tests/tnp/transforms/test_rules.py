@@ -3,7 +3,8 @@
 import numpy
 import pytest
 
-from tests.tnp.transforms.looped import check
+import tnp
+from tests.tnp.transforms.looped import check, flatten
 
 rng = numpy.random.default_rng(5)
 V = rng.standard_normal((5, 4))
@@ -154,13 +155,40 @@ ROUNDED = {
 }  # fmt: skip
 
 
+# How the examples lie in memory, and along which axis
+LAYOUTS = {
+    "in order": (lambda x: x, 0),
+    "one example": (lambda x: x[:1], 0),
+    "last axis": (lambda x: numpy.ascontiguousarray(numpy.moveaxis(x, 0, -1)), -1),
+    "backwards": (lambda x: x[::-1], 0),
+    "with gaps": (lambda x: numpy.repeat(x, 2, axis=0)[::2], 0),
+    "every axis backwards": (lambda x: numpy.flip(numpy.flip(x).copy()), 0),
+    "Fortran": (lambda x: numpy.asfortranarray(x), 0),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", ONE)
-def test_rule(name):
+def test_rule(name, layout):
     f, x = ONE[name]
-    check(f, x)
+    lay, axis = LAYOUTS[layout]
+    check(f, lay(x), in_axes=axis)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", ROUNDED)
-def test_products(name):
+def test_products(name, layout):
     f, x = ROUNDED[name]
-    check(f, x, ulp=16)
+    lay, axis = LAYOUTS[layout]
+    check(f, lay(x), in_axes=axis, ulp=32)
+
+
+@pytest.mark.parametrize("name", [n for n in ONE if n not in ("own index behind",)])
+def test_rule_of_no_examples(name):
+    """Results have the shapes and dtypes that one example gives."""
+    f, x = ONE[name]
+    with numpy.errstate(all="ignore"):
+        one = [numpy.asarray(y) for y in flatten(f(numpy, x[0]))]
+    got = flatten(tnp.vmap(lambda r: f(tnp, r))(tnp.array(x[:0])))
+    assert [y.shape for y in got] == [(0, *y.shape) for y in one]
+    assert [y.dtype for y in got] == [y.dtype for y in one]

@@ -13,6 +13,7 @@ from tnp import host
 from tnp.hot import ndarray
 from tnp.tracing import box_of
 from tnp.tracing import public as public
+from tnp.transforms import batching
 from tnp.transforms.batching import RULES, Batch
 
 Handler = Callable[[Batch, Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -49,9 +50,25 @@ def _signature(raw: Any) -> inspect.Signature:
     return inspect.signature(raw)
 
 
+@functools.cache
+def _names(raw: Any) -> tuple[str, ...] | None:
+    """The parameters of `raw` that may be given by position, if there are no others but those by name."""
+    parameters = list(_signature(raw).parameters.values())
+    if any([p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.POSITIONAL_ONLY) for p in parameters]):
+        return None
+    return tuple([p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD])
+
+
 def bound(raw: Any, args: Any, kwargs: Any) -> dict[str, Any]:
     """The arguments of a call by name; those that were not given, or given as NumPy's mark for that, are left out."""
-    found = _signature(raw).bind(*args, **kwargs).arguments
+    names = _names(raw)
+    if names is None or len(args) > len(names) or not kwargs.keys() <= _signature(raw).parameters.keys():
+        found: Any = _signature(raw).bind(*args, **kwargs).arguments
+    else:
+        found = dict(zip(names, args, strict=False))
+        if found.keys() & kwargs.keys():
+            _signature(raw).bind(*args, **kwargs)  # which refuses what is given twice
+        found.update(kwargs)
     return {k: v for k, v in found.items() if v is not np._NoValue}
 
 
@@ -81,6 +98,11 @@ def as_array(batch: Batch, x: Any) -> Any:
 
 def shape_of(x: Any) -> tuple[int, ...]:
     """Shape of one example of an operand."""
+    t = type(x)
+    if t is ndarray:
+        return x.shape
+    if t is float or t is int:
+        return ()
     shape = getattr(x, "shape", None)
     return np.shape(x) if shape is None else shape
 
@@ -125,6 +147,25 @@ def finish(batch: Batch, low: Any, out: Any = None) -> Any:
 def on_examples(batch: Batch, raw: Any, args: Any, kwargs: Any) -> Any:
     """The call on arrays that look like one example and hold nothing: for what shapes and dtypes alone decide."""
     return host.wrap(raw(*[_ghosts(x) for x in args], **{k: _ghosts(v) for k, v in kwargs.items()}))
+
+
+def of_none(batch: Batch, raw: Any, args: Any, kwargs: Any) -> Any:
+    """The result for no examples: the shapes and dtypes that one would give."""
+    with np.errstate(all="ignore"):
+        return _empty(batch, raw(*[_ghosts(x) for x in args], **{k: _ghosts(v) for k, v in kwargs.items()}))
+
+
+def _empty(batch: Batch, y: Any) -> Any:
+    if isinstance(y, (tuple, list)):
+        items = [_empty(batch, x) for x in y]
+        return type(y)(*items) if hasattr(y, "_fields") else type(y)(items)
+    y = np.asarray(y)
+    return batch.up(tnp.zeros((0, *y.shape), y.dtype))
+
+
+def fallback(batch: Batch, raw: Any, args: Any, kwargs: Any) -> Any:
+    """The call without a rule."""
+    return batching.fallback(batch, raw, args, kwargs)
 
 
 def _ghosts(x: Any) -> Any:

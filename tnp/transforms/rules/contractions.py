@@ -8,8 +8,8 @@ import numpy as np
 import tnp
 from tnp.core.elementwise import umath
 from tnp.transforms.batching import RULES, Batch
-from tnp.transforms.rules.base import bound, finish, into, public, rule
-from tnp.transforms.rules.reductions import fallback, operand
+from tnp.transforms.rules.base import bound, fallback, finish, into, public, rule
+from tnp.transforms.rules.reductions import operand
 
 
 @rule(np.matmul, np.linalg.matmul)

@@ -8,6 +8,7 @@ import tnp
 from tnp.arrays.operators import OPERATORS, UFUNCS
 from tnp.core.cells import IMMUTABLE
 from tnp.core.elementwise import umath
+from tnp.hot import ndarray
 from tnp.transforms.batching import RULES, Batch
 from tnp.transforms.rules.base import as_array, bound, into, methods, named, public, rule, shape_of
 
@@ -16,6 +17,10 @@ UFUNC_NAMES = [n for n in dir(umath) if isinstance(getattr(umath, n), np.ufunc) 
 
 def ufunc_call(batch: Batch, raw: Any, args: Any, kwargs: Any) -> Any:
     """A call of an elementwise ufunc."""
+    if not kwargs and len(args) == raw.nin:
+        r = _quick(batch, raw, args)
+        if r is not None:
+            return r
     outs = kwargs.get("out")
     if outs is None and len(args) > raw.nin:
         outs = args[raw.nin :]
@@ -36,6 +41,28 @@ def ufunc_call(batch: Batch, raw: Any, args: Any, kwargs: Any) -> Any:
         return batch.up(public(raw)(*lows, **kwargs))
     except ValueError:
         np.broadcast_shapes(*shapes)  # NumPy's own words for one example
+        raise
+
+
+def _quick(batch: Batch, raw: Any, args: Any) -> Any:
+    """A call on arrays and numbers alone, whose axes are aligned already; None for others."""
+    ndim, lows = -1, []
+    for x in args:
+        t = type(x)
+        if t is ndarray:
+            low = batch.low(x)
+            if low is x or ndim not in (-1, low.ndim):
+                return None
+            ndim = low.ndim
+            lows.append(low)
+        elif t is float or t is int:
+            lows.append(x)
+        else:
+            return None
+    try:
+        return batch.up(public(raw)(*lows))
+    except ValueError:
+        np.broadcast_shapes(*[shape_of(x) for x in args])  # NumPy's own words for one example
         raise
 
 

@@ -8,8 +8,8 @@ import tnp
 from tnp import host
 from tnp.hot import ndarray
 from tnp.transforms.batching import Batch, install_fallback
-from tnp.transforms.errors import EscapedError, explain, here, warn_loop
-from tnp.transforms.rules.base import arrays_of, public
+from tnp.transforms.errors import EscapedError, depends, explain, warn_loop
+from tnp.transforms.rules.base import arrays_of, into, of_none, public
 
 
 def loop(batch: Batch, raw: Any, args: Any, kwargs: Any) -> Any:
@@ -30,14 +30,10 @@ def loop(batch: Batch, raw: Any, args: Any, kwargs: Any) -> Any:
         for i in range(batch.n)
     ]
     if not rows:
-        raise ValueError(
-            explain(f"vmap: numpy.{name} of no examples", "an empty batch", "one example at least", f"at {here()}")
-        )
+        return of_none(batch, raw, args, kwargs)
     r = _together(batch, rows, name)
     if out is None:
         return r
-    from tnp.transforms.rules.base import into
-
     return into(batch, out, r)
 
 
@@ -61,8 +57,6 @@ def _together(batch: Batch, rows: list[Any], name: str) -> Any:
     if first is None or isinstance(first, (str, np.dtype)):
         return first
     if len({np.shape(r) for r in rows}) > 1:
-        from tnp.transforms.errors import depends
-
         raise depends(f"numpy.{name}: results differ in shape", "fixed shapes")
     if isinstance(first, (ndarray, np.ndarray, np.generic, bool, int, float, complex)):
         return batch.up(tnp.stack([tnp.asarray(r) for r in rows]))

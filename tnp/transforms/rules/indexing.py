@@ -11,7 +11,7 @@ from tnp.core import native
 from tnp.hot import ndarray
 from tnp.transforms.batching import RULES, Batch
 from tnp.transforms.errors import depends
-from tnp.transforms.rules.base import as_array, bound, finish, into, methods, public, rule, shape_of
+from tnp.transforms.rules.base import as_array, bound, fallback, finish, into, methods, public, rule, shape_of
 from tnp.transforms.rules.reductions import flat, operand
 
 WHERE = "where(mask, x, 0) keeps the shape; x[mask] = v and add(x, v, out=x, where=mask) are possible"
@@ -407,8 +407,6 @@ def fill_diagonal(batch, raw, args, kwargs):
         k = np.arange(min(x.shape))
         x[k, k] = value
         return None
-    from tnp.transforms.rules.reductions import fallback
-
     return fallback(batch, raw, args, kwargs)
 
 

@@ -9,7 +9,7 @@ from tnp import content
 from tnp.core.elementwise import umath
 from tnp.hot import ndarray
 from tnp.transforms.batching import RULES, Batch, outermost
-from tnp.transforms.rules.base import as_array, axes_in, axis_in, bound, finish, methods, named, public, rule
+from tnp.transforms.rules.base import as_array, axes_in, axis_in, bound, fallback, finish, methods, named, of_none, public, rule
 from tnp.transforms.rules.elementwise import UFUNC_NAMES
 
 REDUCTIONS = """
@@ -53,6 +53,8 @@ def _reduced(batch: Batch, function: Any, a: Any, axis: Any, keepdims: Any, out:
 
 @rule(*named(REDUCTIONS))
 def reduction(batch, raw, args, kwargs):
+    if not batch.n and raw in (np.median, np.nanmedian):
+        return of_none(batch, raw, args, kwargs)
     given = bound(raw, args, kwargs)
     a = operand(batch, given.pop("a"))
     given.pop("overwrite_input", None)
@@ -75,6 +77,8 @@ def ufunc_reduce(batch, raw, args, kwargs):
 
 @rule(*named(QUANTILES))
 def quantile(batch, raw, args, kwargs):
+    if not batch.n:
+        return of_none(batch, raw, args, kwargs)
     given = bound(raw, args, kwargs)
     a, q = operand(batch, given.pop("a")), given.pop("q")
     weights = given.get("weights")
@@ -90,12 +94,6 @@ def quantile(batch, raw, args, kwargs):
         axes = axes[0] if len(axes) == 1 else axes
     r = public(raw)(low, q, axis=axes, keepdims=bool(keepdims), **given)
     return finish(batch, tnp.moveaxis(r, np.ndim(q), 0), out)
-
-
-def fallback(batch: Batch, raw: Any, args: Any, kwargs: Any) -> Any:
-    from tnp.transforms import batching
-
-    return batching._fallback(batch, raw, args, kwargs)
 
 
 # ------------------------------------------------------------------------------------------------ along one axis

@@ -3,7 +3,7 @@
 import numpy as np
 
 import tnp
-from tnp.transforms.rules.base import axis_in, bound, into, methods, public, rule
+from tnp.transforms.rules.base import axis_in, bound, fallback, into, methods, public, rule
 from tnp.transforms.rules.reductions import flat, operand
 
 
@@ -68,7 +68,5 @@ def digitize(batch, raw, args, kwargs):
     given = bound(raw, args, kwargs)
     x, bins, right = operand(batch, given["x"]), operand(batch, given["bins"]), given.get("right", False)
     if batch.is_batched(bins):
-        from tnp.transforms.rules.reductions import fallback
-
         return fallback(batch, raw, args, kwargs)
     return batch.up(tnp.digitize(batch.low(x), bins, right))
