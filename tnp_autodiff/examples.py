@@ -75,9 +75,9 @@ def check_own(y: Any, x: Any) -> None:
 
 
 @contextmanager
-def for_all() -> Iterator[None]:
-    """In this block there are no examples: arrays are those of all of them."""
-    token = batches.set(())
+def for_all(around: tuple[Any, ...] = ()) -> Iterator[None]:
+    """In this block there are no examples but those of `around`: other arrays are those of all of them."""
+    token = batches.set(around)
     try:
         yield
     finally:

@@ -23,6 +23,7 @@ from tnp_autodiff.places import geometry
 from tnp_autodiff.recorder import is_tracked, paused, read_stand_ins
 from tnp_autodiff.tracks import Recording, Track, Window, make_track
 from tnp_autodiff.tree import flatten, map_leaves
+from tnp_autodiff.units import for_each_unit
 
 
 class _Arguments:
@@ -281,28 +282,8 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fals
     return (y, t, aux) if has_aux else (y, t)
 
 
-def _stacked(rows: list[Any], shape: tuple[int, ...], axis: int) -> Any:
-    """Arrays, one for each element of an array of `shape`, as one array; of an empty one, one that says its shape."""
-    rows = [tnp.asarray(r) for r in rows]
-    rest = rows[0].shape
-    joined = tnp.stack(rows) if axis == 0 else tnp.stack(rows, axis=-1)
-    if 0 in shape:
-        joined = joined[:0] if axis == 0 else joined[..., :0]
-    return joined.reshape((*shape, *rest) if axis == 0 else (*rest, *shape))
-
-
-def _basis(x: Any) -> Iterator[Any]:
-    """Unit arrays of the shape of `x`; of an empty one, itself once: what comes of it says dtypes and shapes."""
-    if not x.size:
-        yield tnp.zeros(x.shape, x.dtype)
-    for i in range(x.size):
-        unit = tnp.zeros(x.size, x.dtype)
-        unit[i] = 1.0
-        yield unit.reshape(x.shape)
-
-
 def jacrev(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
-    """The function that gives the Jacobian of `f`, by one backward pass for each element of its value.
+    """The function that gives the Jacobian of `f`, by one backward pass for all elements of its value.
 
     Parameters
     ----------
@@ -333,21 +314,18 @@ def jacrev(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
 
         y, pull = vjp(of, *[args[i] for i in nums])
         y = tnp.asarray(y)
-        pulled = [pull(unit) for unit in _basis(y)]
-        found = tuple(
-            map_leaves(lambda *rows: _stacked(list(rows), y.shape, 0), *[p[k] for p in pulled])
-            for k in range(len(nums))
-        )
+        rows = for_each_unit(pull, y.shape, y.dtype)
+        found = map_leaves(lambda g: g.reshape((*y.shape, *g.shape[1:])), rows)
         return found[0] if isinstance(argnums, int) else found
 
     return called
 
 
 def jacfwd(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """The function that gives the Jacobian of `f`, by one forward pass for each element of the argument.
+    """The function that gives the Jacobian of `f`, by one forward pass for all elements of the argument.
 
-    Parameters and result are those of `jacrev`; one argument, an array. `f` runs once for each element, each time on
-    the values that the argument had; what it writes to the argument reaches the caller once.
+    Parameters and result are those of `jacrev`; one argument, an array. What `f` writes to the argument reaches the
+    caller once.
 
     >>> import tnp as np
     >>> from tnp_autodiff import jacfwd
@@ -359,16 +337,21 @@ def jacfwd(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     def called(*args: Any) -> Any:
         x = read_stand_ins(args[argnums])
         x = x if isinstance(x, (ndarray, np.ndarray)) else tnp.asarray(x)
-        columns = []
-        for unit in _basis(x):
+        kept = []
+
+        def column(unit: Any) -> Any:
             arguments = _Arguments((*args[:argnums], x, *args[argnums + 1 :]), (argnums,))
             accumulator = ForwardAccumulator(arguments.sources, [unit])
             with arguments.apart():
                 y = f(*arguments.args)
-            columns.append(accumulator.jvp(y, unconnected_gradients="zero"))
+            kept[:] = [arguments]
+            t = accumulator.jvp(y, unconnected_gradients="zero")
             accumulator._pushing.alive = False
-        arguments.hand_back()
-        return _stacked(columns, x.shape, -1)
+            return t
+
+        found = for_each_unit(column, x.shape, x.dtype)
+        kept[0].hand_back()
+        return tnp.moveaxis(found, 0, -1).reshape((*found.shape[1:], *x.shape))
 
     return called
 

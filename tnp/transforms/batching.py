@@ -75,10 +75,12 @@ class Batch(Interpreter):
         How many are around it.
     dead : bool
         Has it returned?
+    warns : bool
+        Does it say which functions run for one example after the other?
     """
 
-    def __init__(self, n: int, outside: list[Any]) -> None:
-        self.n, self.level, self.dead = n, len(batches.get()) + 1, False
+    def __init__(self, n: int, outside: list[Any], warns: bool = True) -> None:
+        self.n, self.level, self.dead, self.warns = n, len(batches.get()) + 1, False, warns
         self._busy = 0
         self._outside = Outside(outside)
         self._lifted: list[tuple[Cell, BatchBox]] = []

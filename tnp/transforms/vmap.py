@@ -69,33 +69,46 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
     """
 
     @functools.wraps(f)
-    def mapped(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: Any, **kwargs: Any) -> Any:
         per_argument = _per_argument(in_axes, len(args))
         leaves, build = flatten([list(args), kwargs])
         axes = [a for axis, x in zip(per_argument, args, strict=True) for a in _spread(axis, x, "in_axes")]
         axes += [0] * (len(leaves) - len(axes))
         leaves = [_array(x) if a is not None else x for x, a in zip(leaves, axes, strict=True)]
-        n = _length(leaves, axes)
-        tracing.offer_calls()
-        batch = Batch(n, [f, [x for x, a in zip(leaves, axes, strict=True) if a is None]])
-        try:
-            inner = [x if a is None else batch.argument(x, a % x.ndim) for x, a in zip(leaves, axes, strict=True)]
-            positional, named = build(inner)
-            token = batches.set((*batches.get(), batch))
-            host.watchers.append(_nobody)  # compiled short ways would ask nobody for random numbers
-            try:
-                y = f(*positional, **named)
-            finally:
-                host.watchers.remove(_nobody)
-                batches.reset(token)
-            results, rebuild = flatten(y)
-            given: set[int] = set()
-            along = _spread(out_axes, y, "out_axes")
-            return rebuild([batch.result(x, a, given) for x, a in zip(results, along, strict=True)])
-        finally:
-            batch.close()
+        batch = Batch(_length(leaves, axes), [f, [x for x, a in zip(leaves, axes, strict=True) if a is None]])
 
-    return mapped
+        def on_examples(inner: list[Any]) -> Any:
+            positional, named = build(inner)
+            return f(*positional, **named)
+
+        return _run(batch, on_examples, leaves, axes, out_axes)
+
+    return called
+
+
+def mapped(f: Callable[[Any], Any], x: Any) -> Any:
+    """``vmap(f)(x)`` of one array, for who knows that `f` does nothing to arrays from outside; no notices."""
+    return _run(Batch(len(x), [], warns=False), lambda inner: f(inner[0]), [x], [0], 0)
+
+
+def _run(batch: Batch, f: Callable[[list[Any]], Any], leaves: list[Any], axes: list[Any], out_axes: Any) -> Any:
+    """What `f` gives for all examples, of what stands for one of each of `leaves`."""
+    tracing.offer_calls()
+    try:
+        inner = [x if a is None else batch.argument(x, a % x.ndim) for x, a in zip(leaves, axes, strict=True)]
+        token = batches.set((*batches.get(), batch))
+        host.watchers.append(_nobody)  # compiled short ways would ask nobody for random numbers
+        try:
+            y = f(inner)
+        finally:
+            host.watchers.remove(_nobody)
+            batches.reset(token)
+        results, rebuild = flatten(y)
+        given: set[int] = set()
+        along = _spread(out_axes, y, "out_axes")
+        return rebuild([batch.result(x, a, given) for x, a in zip(results, along, strict=True)])
+    finally:
+        batch.close()
 
 
 def _nobody(raw: Any) -> None:

@@ -15,7 +15,8 @@ from tnp.transforms.rules.base import arrays_of, into, of_none, public
 def loop(batch: Batch, raw: Any, args: Any, kwargs: Any) -> Any:
     """The call for each example; results are put together."""
     name = getattr(raw, "__name__", str(raw))
-    warn_loop(f"numpy.{name}")
+    if batch.warns:
+        warn_loop(f"numpy.{name}")
     out = kwargs.get("out")
     kwargs = {k: v for k, v in kwargs.items() if k != "out"}
     for i, key in host.writes_of(raw, name) or ():
