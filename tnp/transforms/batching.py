@@ -111,7 +111,7 @@ class Batch(Interpreter):
         if nd.shape == box.shape and nd.strides == box.strides and offset == 0 and nd.dtype == box.low.dtype:
             return box.low
         low = content.settle(box.low)  # a view looks at no value
-        return hot._as_view(box.low, _window(low, offset, (self.n, *nd.shape), (low.strides[0], *nd.strides), nd))
+        return hot._as_view(box.low, window(low, offset, (self.n, *nd.shape), (low.strides[0], *nd.strides), nd))
 
     def every(self, x: Any, copy: bool = False) -> Any:
         """`x` one level down with a batch axis in front in any case."""
@@ -221,7 +221,7 @@ class Batch(Interpreter):
                 inside = content.settle(low)
                 offset = native.address(full) - first
                 _as_view = hot._as_view(
-                    low, _window(inside, offset, (self.n, *full.shape), (inside.strides[0], *full.strides), full)
+                    low, window(inside, offset, (self.n, *full.shape), (inside.strides[0], *full.strides), full)
                 )
                 _as_view[...] = whole
         finally:
@@ -293,7 +293,7 @@ class Batch(Interpreter):
         low = content.settle(box.low)
         offset = native.address(full) - box.start
         every = hot._as_view(
-            box.low, _window(low, offset, (self.n, *full.shape), (low.strides[0], *full.strides), full)
+            box.low, window(low, offset, (self.n, *full.shape), (low.strides[0], *full.strides), full)
         )
         if written.all():
             whole[...] = every[self.n - 1]
@@ -348,7 +348,7 @@ class Batch(Interpreter):
         self.read(array)
 
 
-def _window(nd: Any, offset: int, shape: Any, strides: Any, like: Any) -> Any:
+def window(nd: Any, offset: int, shape: Any, strides: Any, like: Any) -> Any:
     """A view of the memory of `nd`, `offset` bytes from its first element, of the dtype of `like`."""
     base = nd.base if type(nd.base) is np.ndarray else nd
     at = offset + native.address(nd) - native.address(base)

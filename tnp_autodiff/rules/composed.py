@@ -86,6 +86,10 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
     start, stop = tnp.asarray(start), tnp.asarray(stop)
     parts = num - 1 if endpoint else num
+    if parts <= 0:
+        r = tnp.broadcast_to(start, (num, *np.broadcast_shapes(start.shape, stop.shape))) * 1.0
+        r = tnp.moveaxis(r, 0, axis)
+        return (r, (stop - start) * np.nan) if retstep else r
     steps = tnp.arange(num, dtype=float).reshape((num,) + (1,) * max(start.ndim, stop.ndim))
     step = (stop - start) / parts
     r = steps * step + start

@@ -15,6 +15,7 @@ import tnp
 import tnp.linalg as _la
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.events import Valueless
+from tnp.tracing import beneath
 from tnp_autodiff.recorder import CALLS, record, run, unknown
 from tnp_autodiff.rules.base import (
     Substitute,
@@ -185,7 +186,7 @@ class _Beyond(Valueless):
     """The rule of singular vectors that no singular value has: they may be any basis."""
 
     def vjp(self, g: Any, out: Any, want: Any, xs: Any, params: Any) -> list[Any]:
-        if value_of(g).any():
+        if value_of(beneath(g)).any():
             raise NotDifferentiableError(
                 explain(
                     "gradient: svd: vectors beyond the singular values have no derivative",

@@ -8,7 +8,7 @@ from tnp.transforms.batching import RULES, Batch
 from tnp.transforms.rebound import rebound
 
 NAMES = """
-append apply_along_axis apply_over_axes average block column_stack corrcoef cov cross cumulative_prod cumulative_sum
+append apply_along_axis apply_over_axes block column_stack corrcoef cov cross cumulative_prod cumulative_sum
 delete diag diagflat dstack ediff1d gradient hstack insert kron meshgrid polyval put_along_axis resize select
 tensordot trapezoid tri tril triu unwrap vander vstack polyadd polysub polyder polyint allclose array_equal array_equiv
 outer

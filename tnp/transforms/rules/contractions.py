@@ -31,8 +31,8 @@ def _product(batch: Batch, a: Any, b: Any, kwargs: dict[str, Any]) -> Any:
     left, right = _matrix(batch, a, 0), _matrix(batch, b, 1)
     ndim = max(a.ndim, b.ndim, 2) + 1
     left, right = (
-        x if x.ndim in (ndim, 2) and not batched else x[(slice(None), *(None,) * (ndim - x.ndim))]
-        for x, batched in ((left, batch.is_batched(a)), (right, batch.is_batched(b)))
+        x[(slice(None), *(None,) * (ndim - x.ndim))] if batch.is_batched(of) else x
+        for x, of in ((left, a), (right, b))
     )
     r = tnp.matmul(left, right, **kwargs)
     if b.ndim == 1:
@@ -161,6 +161,22 @@ def convolve(batch, raw, args, kwargs):
     elif mode == "valid":
         full = full[:, k - 1 : m].copy()
     return batch.up(full)
+
+
+@rule(np.polymul)
+def polymul(batch, raw, args, kwargs):
+    return tnp.convolve(*[operand(batch, x) for x in args])
+
+
+@rule(np.bincount)
+def bincount(batch, raw, args, kwargs):
+    given = dict(zip(("x", "weights", "minlength"), args, strict=False)) | kwargs
+    x, weights, least = given["x"], given.get("weights"), given.get("minlength", 0)
+    if batch.is_batched(x):
+        return fallback(batch, raw, args, kwargs)
+    r = tnp.zeros(max(int(tnp.max(x)) + 1 if np.size(x) else 0, least))
+    tnp.add.at(r, x, weights)
+    return r
 
 
 @rule(np.interp)

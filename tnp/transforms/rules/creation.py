@@ -70,6 +70,14 @@ def _cast(x, dtype):
     return x if dtype is None or np.dtype(dtype) == x.dtype else x.astype(dtype)
 
 
+@rule(np.logspace)
+def logspace(batch, raw, args, kwargs):
+    given = bound(raw, args, kwargs)
+    base, dtype = given.pop("base", 10.0), given.pop("dtype", None)
+    r = tnp.power(base, tnp.linspace(**given))
+    return r if dtype is None else r.astype(dtype)
+
+
 @rule(np.linspace)
 def linspace(batch, raw, args, kwargs):
     given = bound(raw, args, kwargs)

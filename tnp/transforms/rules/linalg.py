@@ -34,6 +34,11 @@ for _name in "multi_dot tensorsolve tensorinv".split():
     RULES[getattr(np.linalg, _name)] = run_rebound
 
 
+@rule(np.linalg.trace)
+def trace(batch, raw, args, kwargs):
+    return batch.up(tnp.linalg.trace(batch.every(operand(batch, args[0])), **kwargs))
+
+
 @rule(np.linalg.solve)
 def solve(batch, raw, args, kwargs):
     a, b = (operand(batch, x) for x in args)
@@ -81,8 +86,10 @@ def lstsq(batch, raw, args, kwargs):
     given = bound(raw, args, kwargs)
     a, b, rcond = operand(batch, given["a"]), operand(batch, given["b"]), given.get("rcond")
     lows = batch.every(a), batch.every(b)
-    if a.ndim != 2 or b.ndim > 2 or 0 in a.shape or not batch.n or any([is_traced(x) for x in lows]):
+    if a.ndim != 2 or b.ndim > 2 or 0 in a.shape or not batch.n:
         return loop(batch, raw, args, kwargs)
+    if any([is_traced(x) for x in lows]):
+        return _lstsq_of_steps(batch, a, b, rcond)
     m, n = a.shape
     dtype = np.result_type(a.dtype, b.dtype, np.float32 if a.dtype.char in "f" else np.float64)
     left, right = (tnp.to_numpy(x).astype(dtype, copy=False) for x in lows)
@@ -95,7 +102,7 @@ def lstsq(batch, raw, args, kwargs):
         raise np.linalg.LinAlgError("Incompatible dimensions")
     padded = np.zeros((batch.n, max(m, n), right.shape[-1]), dtype)
     padded[:, :m] = right
-    x, residues, rank, s = function(left, padded[:, :m] if m >= n else padded[:, :m], rcond)
+    x, residues, rank, s = function(left, padded[:, :m], rcond)
     full = (rank == n).all() and m > n
     if m > n and not full and (rank == n).any():
         return loop(batch, raw, args, kwargs)  # some examples have residues, some have none
@@ -104,3 +111,14 @@ def lstsq(batch, raw, args, kwargs):
     if b.ndim == 1:
         x = x[..., 0]
     return tuple([batch.up(tnp.asarray(y)) for y in (x, found, rank, s)])
+
+
+def _lstsq_of_steps(batch: Batch, a: Any, b: Any, rcond: Any) -> Any:
+    """The same by functions that have derivatives."""
+    m, n = a.shape
+    rcond = np.finfo(a.dtype).eps * max(n, m) if rcond is None else rcond
+    x = tnp.matmul(tnp.linalg.pinv(a, rcond), b)
+    rest = b - tnp.matmul(a, x)
+    residues = tnp.sum(abs(rest) ** 2, axis=0, keepdims=b.ndim == 1) if m > n else np.empty(0)
+    s = tnp.linalg.svdvals(a)
+    return x, residues, tnp.sum(s > rcond * s[0]), s

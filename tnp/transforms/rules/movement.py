@@ -6,7 +6,7 @@ import numpy as np
 
 import tnp
 from tnp import hot
-from tnp.transforms.batching import RULES, Batch
+from tnp.transforms.batching import RULES, Batch, window
 from tnp.transforms.rules.base import as_array, axes_in, axis_in, bound, methods, named, public, rule
 from tnp.transforms.rules.reductions import flat, operand
 
@@ -36,6 +36,13 @@ for _name in "transpose swapaxes squeeze diagonal view".split():
     RULES[getattr(np.ndarray, _name)] = views
 if hasattr(np.linalg, "diagonal"):
     RULES[np.linalg.diagonal] = RULES[np.linalg.matrix_transpose] = views
+
+
+@rule(np.lib.stride_tricks.sliding_window_view, np.lib.stride_tricks.as_strided)
+def windows(batch, raw, args, kwargs):
+    x = args[0]
+    r = raw(x._nd, *args[1:], **kwargs)
+    return hot._as_view(x, window(x._nd, 0, r.shape, r.strides, r))
 
 
 @rule(np.atleast_1d, np.atleast_2d, np.atleast_3d)

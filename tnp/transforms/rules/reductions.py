@@ -65,6 +65,28 @@ def reduction(batch, raw, args, kwargs):
 methods("sum prod max min any all mean var std")
 
 
+@rule(np.average)
+def average(batch, raw, args, kwargs):
+    if not batch.n:
+        return of_none(batch, raw, args, kwargs)
+    given = bound(raw, args, kwargs)
+    a, axis, weights = operand(batch, given.pop("a")), given.pop("axis", None), given.pop("weights", None)
+    if a.ndim == 0:
+        return fallback(batch, raw, args, kwargs)
+    low, axes = laid_out(batch, a), axes_in(axis, a.ndim)
+    if weights is not None:
+        weights = operand(batch, weights)
+        if weights.shape != a.shape:
+            if weights.shape != tuple([a.shape[i - 1] for i in axes]):
+                return fallback(batch, raw, args, kwargs)  # which refuses it
+            order = sorted(range(len(axes)), key=lambda i: axes[i])
+            shape = [n if i + 1 in axes else 1 for i, n in enumerate(a.shape)]
+            weights = tnp.broadcast_to(tnp.transpose(weights, order).reshape(shape), a.shape)
+        weights = batch.every(weights)
+    r = tnp.average(low, axis=axes, weights=weights, **given)
+    return tuple([batch.up(y) for y in r]) if isinstance(r, tuple) else batch.up(r)
+
+
 def ufunc_reduce(batch, raw, args, kwargs):
     given = dict(zip(("array", "axis", "dtype", "out", "keepdims", "initial", "where"), args, strict=False)) | kwargs
     a = operand(batch, given.pop("array"))

@@ -3,6 +3,7 @@
 import numpy as np
 
 import tnp
+from tnp.core.interpreter import quietly
 from tnp.transforms.rules.base import axis_in, bound, fallback, into, methods, public, rule
 from tnp.transforms.rules.reductions import flat, operand
 
@@ -23,6 +24,11 @@ methods("argsort argpartition searchsorted")
 def sort_in_place(batch, raw, args, kwargs):
     x, *rest = args
     into(batch, x, batch.call(np.sort if raw is np.ndarray.sort else np.partition, (x, *rest), kwargs))
+
+
+@rule(np.sort_complex)
+def sort_complex(batch, raw, args, kwargs):
+    return batch.up(tnp.sort_complex(batch.every(operand(batch, args[0]))))
 
 
 @rule(np.lexsort)
@@ -49,7 +55,8 @@ def bisected(a, v, side):
     n, m = a.shape
     row = np.arange(n).reshape((n,) + (1,) * (v.ndim - 1))
     low, high = np.zeros(v.shape, np.intp), np.full(v.shape, m, np.intp)
-    a, v = tnp.to_numpy(a), tnp.to_numpy(v)
+    with quietly():  # what comes of it is constant to derivatives
+        a, v = tnp.to_numpy(a), tnp.to_numpy(v)
     for _ in range(m.bit_length()):
         middle = (low + high) // 2
         x = a[row, np.minimum(middle, m - 1)]
