@@ -252,11 +252,16 @@ def into(prim: Any, args: tuple[Any, ...], out: Any) -> Any:
     """`writes.into` where an operand or ``out`` is traced; None where NumPy has to refuse it."""
     value = elementwise(prim, args, None)
     shape, dtype = content.shape_of(out), content.dtype_of(out)
-    if np.shape(value) != shape or not np.can_cast(value.dtype, dtype, "same_kind"):
+    if not _fits(np.shape(value), shape) or not np.can_cast(value.dtype, dtype, "same_kind"):
         return None
     if value.dtype != dtype:
         value = cast(value, dtype) if type(value) is ndarray else value.astype(dtype)
     return _into(out, value)
+
+
+def _fits(shape: tuple[int, ...], out: tuple[int, ...]) -> bool:
+    """Does NumPy repeat a result of this shape to fill an output of that?"""
+    return len(shape) <= len(out) and all([a in (1, b) for a, b in zip(shape[::-1], out[::-1], strict=False)])
 
 
 def _into(target: Any, value: Any) -> Any:
