@@ -86,7 +86,7 @@ def statement(draw):
                 f"{a} = np.where({a} > {v}, {a}, {b})",
                 f"{a} = np.roll({a}, 2) + np.flip({b})",
                 f"{a} = np.sort({a}) + {a}[np.argsort({b})]",
-                f"{a} = np.clip({a}, -2.0, {v})",
+                f"{a} = np.clip({a}, -2.0, {v}) + 0.0",  # at a bound of zero the sign of zero depends on how the bound lies
                 f"{a} = np.take({a}, n % 6).sum() + {b}",
                 f"z = np.zeros(6, complex); z.real[...] = {a}; z.imag[1:] = {b}[1:]; {a} = (z * 1j).real",
                 f"o = np.zeros(6, int); o[...] = {a}; o[1] += k; {a} = {a} + o",
