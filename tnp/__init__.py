@@ -30,7 +30,8 @@ for _cls in (ndarray, ufunc):
 
 # NumPy's submodules; each is imported when it is asked for
 SUBMODULES = frozenset(
-    "char ctypeslib dtypes emath exceptions fft lib linalg ma nn polynomial random rec strings testing transforms typing".split()
+    "char ctypeslib dtypes emath exceptions fft lib linalg ma nn polynomial random rec strings testing transforms "
+    "typing".split()
 )
 # Names beside NumPy's, and the module that has them; each is imported when it is asked for
 _NN = """

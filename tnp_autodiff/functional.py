@@ -337,7 +337,7 @@ def jacfwd(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     def called(*args: Any) -> Any:
         x = read_stand_ins(args[argnums])
         x = x if isinstance(x, (ndarray, np.ndarray)) else tnp.asarray(x)
-        kept = []
+        kept: list[_Arguments] = []
 
         def column(unit: Any) -> Any:
             arguments = _Arguments((*args[:argnums], x, *args[argnums + 1 :]), (argnums,))

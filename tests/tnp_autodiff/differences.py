@@ -90,7 +90,10 @@ def check_examples(f, xs, weights, rng):
         for got, want in zip(values, alone(lambda *xs: (f(tnp, *xs),)), strict=True):
             close(got, want, 1e-12)
         gradients = alone(grad(number, numbers))
-        for got in (tnp.vmap(grad(number, numbers))(*batch), grad(lambda *b: tnp.vmap(number)(*b).sum(), numbers)(*batch)):
+        for got in (
+            tnp.vmap(grad(number, numbers))(*batch),
+            grad(lambda *b: tnp.vmap(number)(*b).sum(), numbers)(*batch),
+        ):
             for g, want in zip(got, gradients, strict=True):
                 close(g, want, 1e-10)
         y, pull = vjp(lambda *xs: f(tnp, *xs), *[tnp.array(x) for x in xs])

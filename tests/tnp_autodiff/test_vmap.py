@@ -104,7 +104,7 @@ def test_vmap_of_jacobians(transform):
 
 def test_gradient_by_a_shared_argument_is_each_examples():
     got = tnp.vmap(lambda x: grad(lambda w: (w @ x).sum())(tnp.asarray(W)))(tnp.array(X))
-    expected = numpy.stack([tnp.to_numpy(grad(lambda w: (w @ tnp.array(x)).sum())(tnp.asarray(W))) for x in X])
+    expected = numpy.broadcast_to(X[:, None], (5, 4, 4)).copy()
     assert_same(got, expected, ulp=8)
 
 

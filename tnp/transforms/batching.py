@@ -1,10 +1,10 @@
 """Arrays that stand for many: what a function written for one example gets for a batch of them.
 
-Such an array has the shape, dtype and strides of one example, on address space that holds nothing (tnp/lazy/phantom.py):
-so NumPy itself makes its views. Its cell's record is a `BatchBox`, which has the values: an array one level down whose
-first axis is the batch. A place in the one is a place in the other with one axis more. What is done to the array is done
-to that one by the rules in tnp/transforms/rules; memory that all examples share becomes one for each example when a
-value that differs between them is written to it (`Batch.lift`).
+Such an array has the shape, dtype and strides of one example, on address space that holds nothing
+(tnp/lazy/phantom.py): so NumPy itself makes its views. Its cell's record is a `BatchBox`, which has the values: an
+array one level down whose first axis is the batch. A place in the one is a place in the other with one axis more. What
+is done to the array is done to that one by the rules in tnp/transforms/rules; memory that all examples share becomes
+one for each example when a value that differs between them is written to it (`Batch.lift`).
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,6 @@ from tnp.core.cells import IMMUTABLE, TRACED, Cell, Storage
 from tnp.core.interpreter import DECLINED, Box, Interpreter, batches
 from tnp.hot import ndarray
 from tnp.lazy import phantom
-from tnp.tracing import box_of
 from tnp.transforms.errors import STEERS, EscapedError, depends, explain
 from tnp.transforms.outside import Outside
 
@@ -50,18 +49,23 @@ class BatchBox(Box):
         Of that example.
     before : tuple or None
         What the cell was while all examples shared it: its record and marks.
+    cell : Cell or None
+        Of the array that is the argument, whose slices these are.
     through : tuple or None
         Array and key of which this is a part that differs between the examples: what is written here is written there.
     """
 
-    __slots__ = ("before", "low", "nd", "shape", "start", "strides", "through")
+    __slots__ = ("before", "cell", "low", "nd", "shape", "start", "strides", "through")
 
     def __init__(self, batch: "Batch", low: Any, nd: Any, before: Any = None) -> None:
         super().__init__(batch)
-        self.low, self.before, self.through = low, before, None
+        self.low, self.before, self.through, self.cell = low, before, None, None
         self.start = native.address(nd)
         self.nd = nd if before is None else None
-        self.shape, self.strides = (nd.shape, nd.strides) if before is None else (None, None)
+        self.shape: Any = None
+        self.strides: Any = None
+        if before is None:
+            self.shape, self.strides = nd.shape, nd.strides
 
 
 class Batch(Interpreter):
@@ -81,7 +85,7 @@ class Batch(Interpreter):
 
     def __init__(self, n: int, outside: list[Any], warns: bool = True) -> None:
         self.n, self.level, self.dead, self.warns = n, len(batches.get()) + 1, False, warns
-        self._busy = 0
+        self._busy = self._inside = 0
         self._outside = Outside(outside)
         self._lifted: list[tuple[Cell, BatchBox]] = []
         self._arguments: list[tuple[Any, Any, BatchBox]] = []
@@ -154,14 +158,17 @@ class Batch(Interpreter):
         """The array that stands for the slices of `x` along `axis`: what is written to it reaches `x`."""
         low = tnp.moveaxis(x, axis, 0) if axis else x[...]
         if content.pending_node(low) is not None:
-            return self.up(low)
+            y = self.up(low)
+            y._cell.record.cell = hot.cell_of(x)
+            return y
         strides = content.settle(low).strides
         if low.ndim > 1 and low.size and abs(strides[0]) < max(map(abs, strides[1:])) and strides[0]:
             arranged = outermost(low)  # else additions would be in another order than in a loop
             y = self.up(arranged)
             self._arguments.append((low, arranged, y._cell.record))
-            return y
-        y = self.up(low)
+        else:
+            y = self.up(low)
+        y._cell.record.cell = hot.cell_of(x)
         if self.n > 1 and strides[0] == 0 and low.size:
             y._nd.flags.writeable = False
         return y
@@ -241,6 +248,8 @@ class Batch(Interpreter):
         if box is None:
             return
         self._written.add(id(box))
+        if box.cell is not None:
+            self._outside.wrote_argument(box.cell)
         if box.through is not None:
             array, key, part = box.through
             array[key] = part
@@ -253,14 +262,22 @@ class Batch(Interpreter):
 
     # -------------------------------------------------------------------------------------------- arrays from outside
     def note_call(self, raw: Any, args: Any, kwargs: Any) -> None:
-        if not self._busy:
+        """The program calls `raw`."""
+        if not self._busy and not self._inside:
             self._outside.note_call(raw, args, kwargs)
 
     def note_read(self, x: Any) -> None:
-        if not self._busy:
+        """The program reads `x`."""
+        if not self._busy and not self._inside:
             self._outside.note_read(x)
 
     def note_write(self, x: Any, key: Any) -> None:
+        """The program writes to `x`: what does not differ between the examples."""
+        if not self._inside:
+            self.note_own_write(x, key)
+
+    def note_own_write(self, x: Any, key: Any) -> None:
+        """A rule writes to `x`, for the program."""
         if not self._busy:
             self._outside.note_write(x, key)
 
@@ -292,9 +309,7 @@ class Batch(Interpreter):
         whole._nd, whole._cell, whole._base = full, cell, hot.OWNER
         low = content.settle(box.low)
         offset = native.address(full) - box.start
-        every = hot._as_view(
-            box.low, window(low, offset, (self.n, *full.shape), (low.strides[0], *full.strides), full)
-        )
+        every = hot._as_view(box.low, window(low, offset, (self.n, *full.shape), (low.strides[0], *full.strides), full))
         if written.all():
             whole[...] = every[self.n - 1]
         else:
@@ -322,7 +337,11 @@ class Batch(Interpreter):
                         "what the function returned", "return it")
             )  # fmt: skip
         rule = RULES.get(raw, fallback)
-        return rule(self, raw, tuple(args), kwargs)
+        self._inside += 1  # what a rule does itself is not what the program does
+        try:
+            return rule(self, raw, tuple(args), kwargs)
+        finally:
+            self._inside -= 1
 
     def create(self, raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """A call without traced arrays: of functions that give each example something else."""

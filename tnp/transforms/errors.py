@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import tnp
+from tnp.core.errors import explain as explain
 
 _OWN = tuple(os.path.dirname(file) + os.sep for file in (np.__file__ or "", tnp.__file__ or ""))
 _OWN += (os.path.join(os.path.dirname(os.path.dirname(tnp.__file__ or "")), "tnp_autodiff") + os.sep,)
@@ -30,13 +31,8 @@ class LoopCarriedError(RuntimeError):
 class VmapLoopWarning(UserWarning):
     """A function ran for one example after the other.
 
-    Once for each line of the program. To be told of none: ``warnings.simplefilter("ignore", tnp.transforms.VmapLoopWarning)``.
+    Once for each line of the program. To be told of none: ``warnings.simplefilter("ignore", VmapLoopWarning)``.
     """
-
-
-def explain(did: str, got: str, expected: str, hint: str) -> str:
-    """The text of an error."""
-    return f"{did}\n  got:      {got}\n  expected: {expected}\n  hint:     {hint}"
 
 
 def program() -> FrameType:
@@ -80,5 +76,5 @@ def warn_loop(name: str) -> None:
         "functions that docs/vmap.md lists",
         'warnings.simplefilter("ignore", tnp.transforms.VmapLoopWarning) where that is meant',
     )
-    registry: dict[str, Any] = frame.f_globals.setdefault("__warningregistry__", {})
+    registry: Any = frame.f_globals.setdefault("__warningregistry__", {})
     warnings.warn_explicit(text, VmapLoopWarning, frame.f_code.co_filename, frame.f_lineno, registry=registry)

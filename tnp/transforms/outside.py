@@ -19,6 +19,7 @@ from tnp.core.cells import TRACED, Cell
 from tnp.core.interpreter import quietly
 from tnp.host import unwrap
 from tnp.hot import ndarray
+from tnp.tracing import box_of
 from tnp.transforms.errors import LoopCarriedError, explain, here
 
 MOST = 4096  # objects that are looked at
@@ -41,17 +42,30 @@ class Outside:
 
     def __init__(self, roots: list[Any]) -> None:
         self._seen: dict[int, _Seen] = {}
+        self._arguments: set[int] = set()  # cells that were written through an argument
         for x in _reached(roots):
             cell = hot.cell_of(x)
             if id(cell) not in self._seen:
                 self._seen[id(cell)] = _Seen(cell)
                 cell.marked |= TRACED
 
+    def wrote_argument(self, cell: Cell) -> None:
+        """Something was written to the memory of `cell` through an argument, whose slices are the examples'."""
+        if id(cell) not in self._arguments:
+            self._arguments.add(id(cell))
+            if id(cell) in self._seen and self._seen[id(cell)].is_touched():
+                _refuse("an argument is written that the function also reaches by another name")
+
     def has(self, cell: Cell) -> bool:
         return id(cell) in self._seen
 
     def _of(self, x: Any) -> "_Seen | None":
-        return self._seen.get(id(x._cell)) if type(x) is ndarray and x._cell is not None else None
+        if type(x) is not ndarray or x._cell is None:
+            return None
+        seen = self._seen.get(id(x._cell))
+        if seen is not None and id(x._cell) in self._arguments:
+            _refuse("an array is met that was written through an argument")
+        return seen
 
     def note_call(self, raw: Any, args: Any, kwargs: Any) -> None:
         if not self._seen:
@@ -71,7 +85,7 @@ class Outside:
             t = type(x)
             if t is ndarray:
                 if x._cell is not None and id(x._cell) in self._seen:
-                    self._seen[id(x._cell)].read(x)
+                    self.note_read(x)
             elif (t is list or t is tuple) and depth < 4:
                 self._note(x, depth + 1)
 
@@ -103,6 +117,7 @@ class _Seen:
         self._all_read = False
         self._read_first: Any = None
         self._written: Any = None
+        self._first = 0
 
     def _masks(self) -> None:
         if self._written is None:
@@ -138,15 +153,11 @@ class _Seen:
         read, written = self._place(self._read_first, nd), self._place(self._written, nd)
         key = _static(key)
         if nd.size and (self._all_read or np.any(read[key])):
-            raise LoopCarriedError(
-                explain(
-                    "vmap: an element is written that was read before: each example would see what the last one left",
-                    f"a write to an array from outside, at {here()}",
-                    "examples that do not depend on one another",
-                    "return the value, then sum over the batch",
-                )
-            )
+            _refuse("an element is written that was read before: each example would see what the last one left")
         written[key] = True
+
+    def is_touched(self) -> bool:
+        return self._all_read or self._written is not None
 
     def written_part(self) -> Any:
         return None if self._written is None else self._place(self._written, self._cell.storage.full)
@@ -156,12 +167,21 @@ class _Seen:
             self._cell.marked &= ~TRACED
 
 
+def _refuse(what: str) -> None:
+    raise LoopCarriedError(
+        explain(
+            f"vmap: {what}",
+            f"an array from outside, at {here()}",
+            "examples that do not depend on one another",
+            "return the value, then sum over the batch",
+        )
+    )
+
+
 def _static(key: Any) -> Any:
     """A key as NumPy takes it; what differs between the examples may be anywhere."""
     if key is Ellipsis or basic(key):
         return key
-    from tnp.tracing import box_of
-
     keys = key if type(key) is tuple else (key,)
     if any([box_of(k) is not None for k in keys]):
         return Ellipsis

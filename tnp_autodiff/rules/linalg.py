@@ -13,9 +13,9 @@ from numpy.linalg import _umath_linalg
 
 import tnp
 import tnp.linalg as _la
+from tnp.tracing import beneath
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.events import Valueless
-from tnp.tracing import beneath
 from tnp_autodiff.recorder import CALLS, record, run, unknown
 from tnp_autodiff.rules.base import (
     Substitute,

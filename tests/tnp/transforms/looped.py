@@ -26,7 +26,10 @@ def loop(f, args, in_axes=0):
     axes = per_argument(in_axes, args)
     views = [a if ax is None else numpy.moveaxis(a, ax, 0) for a, ax in zip(args, axes, strict=True)]
     rows = [
-        [numpy.array(leaf) for leaf in flatten(f(numpy, *[v if ax is None else v[i] for v, ax in zip(views, axes, strict=True)]))]
+        [
+            numpy.array(leaf)
+            for leaf in flatten(f(numpy, *[v if ax is None else v[i] for v, ax in zip(views, axes, strict=True)]))
+        ]
         for i in range(length(args, axes))
     ]
     return [numpy.stack([row[k] for row in rows]) for k in range(len(rows[0]))]

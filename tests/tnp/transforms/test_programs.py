@@ -86,7 +86,7 @@ def statement(draw):
                 f"{a} = np.where({a} > {v}, {a}, {b})",
                 f"{a} = np.roll({a}, 2) + np.flip({b})",
                 f"{a} = np.sort({a}) + {a}[np.argsort({b})]",
-                f"{a} = np.clip({a}, -2.0, {v}) + 0.0",  # at a bound of zero the sign of zero depends on how the bound lies
+                f"{a} = np.clip({a}, -2.0, {v}) + 0.0",  # the sign of zero at a bound depends on how that lies
                 f"{a} = np.take({a}, n % 6).sum() + {b}",
                 f"z = np.zeros(6, complex); z.real[...] = {a}; z.imag[1:] = {b}[1:]; {a} = (z * 1j).real",
                 f"o = np.zeros(6, int); o[...] = {a}; o[1] += k; {a} = {a} + o",
@@ -169,7 +169,9 @@ def test_gradients_of_programs(statements, seed):
     with numpy.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", LeavingTapeWarning)  # of integer arrays, which truncate
         got = tnp.vmap(grad(number, (0, 1)))(*[tnp.array(v) for v in (x, y, k, n)])
-        rows = [grad(number, (0, 1))(tnp.array(a), tnp.array(b), int(c), d) for a, b, c, d in zip(x, y, k, n, strict=True)]
+        rows = [
+            grad(number, (0, 1))(tnp.array(a), tnp.array(b), int(c), d) for a, b, c, d in zip(x, y, k, n, strict=True)
+        ]
     for g, want in zip(got, zip(*rows, strict=True), strict=True):
         want = numpy.stack([numpy.asarray(v) for v in want])
         scale = 1 + numpy.abs(want).max()

@@ -62,10 +62,16 @@ ONE = {
     "count": (lambda np, x: (np.count_nonzero(x), np.count_nonzero(x, axis=0)), J),
     "arg": (lambda np, x: (x.argmax(), x.argmin(0), np.argmax(x, axis=1), np.argmin(x, 1, keepdims=True)), M),
     "median": (lambda np, x: (np.median(x), np.median(x, axis=0), np.median(x, axis=(0, 1), keepdims=True)), M),
-    "quantile": (lambda np, x: (np.quantile(x, 0.3), np.quantile(x, [0.1, 0.5], axis=1), np.percentile(x, 40, axis=0)), M),
+    "quantile": (
+        lambda np, x: (np.quantile(x, 0.3), np.quantile(x, [0.1, 0.5], axis=1), np.percentile(x, 40, axis=0)),
+        M,
+    ),
     "average": (lambda np, x: (np.average(x), np.average(x, axis=0), np.average(x, axis=1, weights=[1, 2, 3, 4])), M),
     "nan": (lambda np, x: (np.nansum(x), np.nanmean(x, axis=0), np.nanmax(x), np.nanstd(x), np.nanmedian(x)), M),
-    "nan more": (lambda np, x: (np.nanmin(x, 1), np.nanprod(x), np.nanvar(x, axis=1), np.nancumsum(x), np.nanargmax(x)), M),
+    "nan more": (
+        lambda np, x: (np.nanmin(x, 1), np.nanprod(x), np.nanvar(x, axis=1), np.nancumsum(x), np.nanargmax(x)),
+        M,
+    ),
     "reduce": (lambda np, x: (np.add.reduce(x), np.maximum.reduce(x, axis=1), np.multiply.reduce(x, axis=None)), M),
     "reduceat": (lambda np, x: np.add.reduceat(x, [0, 2], axis=1), M),
     "ufunc outer": (lambda np, x: np.subtract.outer(x, x[:2]), V),
@@ -84,13 +90,27 @@ ONE = {
     "repeat": (lambda np, x: (np.repeat(x, 2), x.repeat(2, axis=0), np.repeat(x, [1, 0, 2, 1], axis=1)), M),
     "tile": (lambda np, x: (np.tile(x, 2), np.tile(x, (2, 1, 2)), np.tile(x[0], (2, 3))), M),
     "pad": (lambda np, x: (np.pad(x, 1), np.pad(x, [(1, 0), (0, 2)], constant_values=3), np.pad(x, 1, "edge")), M),
-    "pad more": (lambda np, x: (np.pad(x, 2, "reflect"), np.pad(x, 1, "linear_ramp"), np.pad(x, 1, "mean"), np.pad(x, 2, "wrap")), M),
+    "pad more": (
+        lambda np, x: (
+            np.pad(x, 2, "reflect"),
+            np.pad(x, 1, "linear_ramp"),
+            np.pad(x, 1, "mean"),
+            np.pad(x, 2, "wrap"),
+        ),
+        M,
+    ),
     "pad by": (lambda np, x: np.pad(x, 1, constant_values=x[0]), V),
     "broadcast_to": (lambda np, x: (np.broadcast_to(x, (2, 3, 4)), np.broadcast_arrays(x, x[0])[1]), M),
     "split": (lambda np, x: (np.split(x, 2, axis=1), np.array_split(x, 2), np.hsplit(x, 2), np.vsplit(x, 3)), M),
-    "joined": (lambda np, x: (np.concatenate([x, x[:1]]), np.stack([x, x], 1), np.hstack([x, x]), np.vstack([x, x[0]])), M),
+    "joined": (
+        lambda np, x: (np.concatenate([x, x[:1]]), np.stack([x, x], 1), np.hstack([x, x]), np.vstack([x, x[0]])),
+        M,
+    ),
     "joined more": (lambda np, x: (np.dstack([x, x]), np.column_stack([x, x[:, 0]]), np.concatenate([x, x], None)), M),
-    "joined with shared": (lambda np, x: (np.concatenate([x, np.ones(2)]), np.stack([np.zeros(4), x]), np.append(x, 1.0)), V),
+    "joined with shared": (
+        lambda np, x: (np.concatenate([x, np.ones(2)]), np.stack([np.zeros(4), x]), np.append(x, 1.0)),
+        V,
+    ),
     "block": (lambda np, x: np.block([[x, x], [x * 2, x]]), M),
     "insert": (lambda np, x: (np.insert(x, 1, x[0]), np.delete(x, 1), np.append(x, x)), V),
     "diff": (lambda np, x: (np.diff(x), np.diff(x, axis=0), np.diff(x, 2), np.diff(x, prepend=0.0), np.ediff1d(x)), M),
@@ -105,11 +125,17 @@ ONE = {
     "iteration": (lambda np, x: sum([row.max() for row in x]), M),
     # indexing
     "views": (lambda np, x: (x[0], x[1, 2], x[:, 1], x[..., 0], x[::2, None], x[-1, ::-1], x[:, 1:3].T), M),
-    "fancy": (lambda np, x: (x[[0, 2, 0]], x[:, [1, 1]], x[[0, 1], [1, 2]], x[np.array([[0], [1]]), np.array([2, 3])]), M),
+    "fancy": (
+        lambda np, x: (x[[0, 2, 0]], x[:, [1, 1]], x[[0, 1], [1, 2]], x[np.array([[0], [1]]), np.array([2, 3])]),
+        M,
+    ),
     "fancy apart": (lambda np, x: (x[[0, 1], :, [1, 2]], x[0, :, [1, 2]], x[:, [0, 1], None, [1, 2]]), T),
     "masks": (lambda np, x: (x[np.array([True, False, True])], x[:, np.arange(4) > 1], x[np.eye(3, 4) > 0]), M),
     "own indices": (lambda np, x: (x[x % 4], np.arange(10)[x], np.arange(40).reshape(10, 4)[x], x[x[0]]), J),
-    "own indices apart": (lambda np, x: (np.arange(120).reshape(5, 4, 6)[:, x[0]], np.arange(120).reshape(5, 4, 6)[x[0], :, x[1:3]]), J),
+    "own indices apart": (
+        lambda np, x: (np.arange(120).reshape(5, 4, 6)[:, x[0]], np.arange(120).reshape(5, 4, 6)[x[0], :, x[1:3]]),
+        J,
+    ),
     "own index behind": (lambda np, x: np.arange(24).reshape(2, 3, 4)[:, x], J),
     "take": (lambda np, x: (np.take(x, [0, 5]), np.take(x, [1, 0], axis=0), x.take(2, axis=1), np.take(x, 11)), M),
     "take own": (lambda np, x: (np.take(np.arange(9), x), np.take(x, x), np.take(x, x + 9, mode="clip")), J),
@@ -118,41 +144,102 @@ ONE = {
     # sorting
     "sort": (lambda np, x: (np.sort(x), np.sort(x, axis=0), np.sort(x, axis=None), np.argsort(x), x.argsort(0)), M),
     "partition": (lambda np, x: (np.sort(np.partition(x, 2)[..., :2]), np.sort(np.argpartition(x, 1)[..., :1])), M),
-    "searchsorted": (lambda np, x: (np.searchsorted([-1.0, 0.0, 1.0], x), np.searchsorted(np.sort(x[0]), x, "right")), M),
-    "searchsorted own": (lambda np, x: (np.searchsorted(np.sort(x), 0), np.searchsorted(np.sort(x), x), np.digitize(x, [0, 2])), I),
+    "searchsorted": (
+        lambda np, x: (np.searchsorted([-1.0, 0.0, 1.0], x), np.searchsorted(np.sort(x[0]), x, "right")),
+        M,
+    ),
+    "searchsorted own": (
+        lambda np, x: (np.searchsorted(np.sort(x), 0), np.searchsorted(np.sort(x), x), np.digitize(x, [0, 2])),
+        I,
+    ),
     "lexsort": (lambda np, x: np.lexsort((x, -x)), I),
     # linear algebra of integers, and what needs no order
-    "products of integers": (lambda np, x: (x @ x, np.dot(x, x), np.outer(x, x), np.inner(x, x), np.vdot(x, x), np.kron(x, x)), I),
-    "einsum of integers": (lambda np, x: (np.einsum("i,j", x, x), np.einsum("i,i->", x, x), np.einsum("...i->...", x)), I),
+    "products of integers": (
+        lambda np, x: (x @ x, np.dot(x, x), np.outer(x, x), np.inner(x, x), np.vdot(x, x), np.kron(x, x)),
+        I,
+    ),
+    "einsum of integers": (
+        lambda np, x: (np.einsum("i,j", x, x), np.einsum("i,i->", x, x), np.einsum("...i->...", x)),
+        I,
+    ),
     "cross": (lambda np, x: np.cross(x[:3], x[1:]), I),
-    "convolve of integers": (lambda np, x: (np.convolve(x, [1, 2]), np.convolve(x, x[:2], "same"), np.convolve([1, 2, 3, 4, 5, 6], x, "valid")), I),
-    "correlate of integers": (lambda np, x: (np.correlate(x, [1, 2], "full"), np.correlate([1, 2], x, "same"), np.correlate(x, x)), I),
-    "fft": (lambda np, x: (np.fft.fft(x), np.fft.rfft(x, axis=0), np.fft.fft2(x), np.fft.fftn(x), np.fft.fftshift(x)), M),
+    "convolve of integers": (
+        lambda np, x: (
+            np.convolve(x, [1, 2]),
+            np.convolve(x, x[:2], "same"),
+            np.convolve([1, 2, 3, 4, 5, 6], x, "valid"),
+        ),
+        I,
+    ),
+    "correlate of integers": (
+        lambda np, x: (np.correlate(x, [1, 2], "full"), np.correlate([1, 2], x, "same"), np.correlate(x, x)),
+        I,
+    ),
+    "fft": (
+        lambda np, x: (np.fft.fft(x), np.fft.rfft(x, axis=0), np.fft.fft2(x), np.fft.fftn(x), np.fft.fftshift(x)),
+        M,
+    ),
     "ifft": (lambda np, x: (np.fft.ifft(x), np.fft.irfft(x), np.fft.fft(x, 6), np.fft.fft2(x, norm="ortho")), C),
     "interp": (lambda np, x: np.interp(x, [-1.0, 0.0, 2.0], [3.0, 1.0, 4.0]), M),
     "interp own": (lambda np, x: (np.interp([0.1, -9.0, 9.0, 0.5], np.sort(x), x), np.interp(x, np.sort(x), x * 2)), V),
-    "linalg": (lambda np, x: (np.linalg.det(x), np.linalg.inv(x), np.linalg.slogdet(x), np.linalg.matrix_power(x, 3)), S),
+    "linalg": (
+        lambda np, x: (np.linalg.det(x), np.linalg.inv(x), np.linalg.slogdet(x), np.linalg.matrix_power(x, 3)),
+        S,
+    ),
     "decompositions": (lambda np, x: (np.linalg.qr(x), np.linalg.svd(x), np.linalg.pinv(x), np.linalg.eigvals(x)), S),
     "symmetric": (lambda np, x: (np.linalg.cholesky(x), np.linalg.eigh(x), np.linalg.eigvalsh(x)), SPD),
     "solve": (lambda np, x: (np.linalg.solve(x, x[0]), np.linalg.solve(x, np.ones(3)), np.linalg.solve(x, x)), S),
     "rank": (lambda np, x: (np.linalg.matrix_rank(x), np.linalg.cond(x)), S),
-}  # fmt: skip
+}
 
 # Sums of products, whose order BLAS chooses by shape
 ROUNDED = {
-    "matmul": (lambda np, x: (x @ x.T, x @ x[0], x[:, 0] @ x, x @ np.ones(4), np.ones((2, 3)) @ x, np.ones(3) @ x, x @ np.ones((4, 2))), M),
-    "vectors": (lambda np, x: (x @ x, np.ones((3, 4)) @ x, x @ np.ones((4, 3)), np.dot(x, np.ones(4)), np.inner(x, x)), V),
+    "matmul": (
+        lambda np, x: (
+            x @ x.T,
+            x @ x[0],
+            x[:, 0] @ x,
+            x @ np.ones(4),
+            np.ones((2, 3)) @ x,
+            np.ones(3) @ x,
+            x @ np.ones((4, 2)),
+        ),
+        M,
+    ),
+    "vectors": (
+        lambda np, x: (x @ x, np.ones((3, 4)) @ x, x @ np.ones((4, 3)), np.dot(x, np.ones(4)), np.inner(x, x)),
+        V,
+    ),
     "stacks": (lambda np, x: (x @ x[0].T, x @ np.swapaxes(x, 1, 2), x[0, 0] @ np.swapaxes(x, 1, 2), x @ x[0, 0]), T),
     "dot": (lambda np, x: (np.dot(x, x[0].T), np.dot(x, np.ones((2, 4, 3))), np.dot(2.0, x), x.dot(x[0, 0])), T),
     "complex products": (lambda np, x: (x @ x.T, np.vdot(x, x), np.vecdot(x, x), np.linalg.norm(x)), C),
-    "einsum": (lambda np, x: (np.einsum("ij,kj->ik", x, x), np.einsum("ij,jk", x, np.ones((4, 2))), np.einsum(x, [0, 1], [1, 0])), M),
+    "einsum": (
+        lambda np, x: (
+            np.einsum("ij,kj->ik", x, x),
+            np.einsum("ij,jk", x, np.ones((4, 2))),
+            np.einsum(x, [0, 1], [1, 0]),
+        ),
+        M,
+    ),
     "tensordot": (lambda np, x: (np.tensordot(x, x, ([0, 1], [0, 1])), np.tensordot(x, np.ones((4, 2)), 1)), M),
-    "norm": (lambda np, x: (np.linalg.norm(x), np.linalg.norm(x, axis=0), np.linalg.norm(x, 1), np.linalg.norm(x, "nuc"), np.linalg.norm(x[0], 3)), M),
-    "convolve": (lambda np, x: (np.convolve(x, [0.5, 1.0, 2.0]), np.convolve(x, x, "same"), np.correlate(x, x, "full")), V),
+    "norm": (
+        lambda np, x: (
+            np.linalg.norm(x),
+            np.linalg.norm(x, axis=0),
+            np.linalg.norm(x, 1),
+            np.linalg.norm(x, "nuc"),
+            np.linalg.norm(x[0], 3),
+        ),
+        M,
+    ),
+    "convolve": (
+        lambda np, x: (np.convolve(x, [0.5, 1.0, 2.0]), np.convolve(x, x, "same"), np.correlate(x, x, "full")),
+        V,
+    ),
     "lstsq": (lambda np, x: np.linalg.lstsq(x.T, np.ones(4)), M),
     "multi_dot": (lambda np, x: np.linalg.multi_dot([x, x.T, x]), M),
     "matvec": (lambda np, x: (np.matvec(x, x[0]), np.vecmat(x[:, 0], x), np.linalg.tensorsolve(np.eye(4), x[0])), M),
-}  # fmt: skip
+}
 
 
 # How the examples lie in memory, and along which axis

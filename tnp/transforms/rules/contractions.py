@@ -31,8 +31,7 @@ def _product(batch: Batch, a: Any, b: Any, kwargs: dict[str, Any]) -> Any:
     left, right = _matrix(batch, a, 0), _matrix(batch, b, 1)
     ndim = max(a.ndim, b.ndim, 2) + 1
     left, right = (
-        x[(slice(None), *(None,) * (ndim - x.ndim))] if batch.is_batched(of) else x
-        for x, of in ((left, a), (right, b))
+        x[(slice(None), *(None,) * (ndim - x.ndim))] if batch.is_batched(of) else x for x, of in ((left, a), (right, b))
     )
     r = tnp.matmul(left, right, **kwargs)
     if b.ndim == 1:

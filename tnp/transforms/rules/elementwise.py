@@ -81,7 +81,7 @@ def _into_outs(batch: Batch, raw: Any, operands: list[Any], outs: tuple[Any, ...
         found = ufunc_call(batch, raw, operands, {k: v for k, v in kwargs.items() if k != "out"})
         return tuple([y if out is None else into(batch, out, y) for y, out in zip(found, outs, strict=True)])
     for out in given:
-        batch.note_write(out, ...)
+        batch.note_own_write(out, ...)
         batch.lift(out)
     ndim = given[0].ndim
     lows = [batch.aligned(x, ndim) for x in operands]

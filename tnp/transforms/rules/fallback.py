@@ -22,7 +22,7 @@ def loop(batch: Batch, raw: Any, args: Any, kwargs: Any) -> Any:
     for i, key in host.writes_of(raw, name) or ():
         x = kwargs.get(key, args[i] if i < len(args) else None)
         if type(x) is ndarray and key != "out":
-            batch.note_write(x, ...)
+            batch.note_own_write(x, ...)
             batch.lift(x)
             for y in arrays_of([x]):
                 batch.wrote(y)

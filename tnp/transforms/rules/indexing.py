@@ -32,7 +32,7 @@ class Advanced(NamedTuple):
         Do index arrays differ between the examples? They have the batch axis in front then.
     before : int
         Axes of the result in front of those of the index arrays, if the indices are next to each other, else 0.
-    count : int
+    dims : int
         Axes of the index arrays together, for one example.
     adjacent : bool
     """
@@ -40,7 +40,7 @@ class Advanced(NamedTuple):
     key: tuple[Any, ...]
     batched: bool
     before: int
-    count: int
+    dims: int
     adjacent: bool
 
 
@@ -92,7 +92,7 @@ def _place(batch: Batch, a: Advanced) -> tuple[tuple[Any, ...], bool]:
     """The key into memory with a batch axis in front; do the axes of the index arrays come right behind the batch's?"""
     if not a.batched and a.adjacent:
         return (slice(None), *a.key), False
-    return (_rows(batch, a.count), *a.key), a.before > 0
+    return (_rows(batch, a.dims), *a.key), a.before > 0
 
 
 def _get(batch: Batch, x: Any, key: Any) -> Any:
@@ -108,7 +108,7 @@ def _get(batch: Batch, x: Any, key: Any) -> Any:
 
 def _moved_back(r: Any, a: Advanced) -> Any:
     """(batch, index axes, before, rest) as (batch, before, index axes, rest)."""
-    return tnp.moveaxis(r, tuple(range(1, 1 + a.count)), tuple(range(1 + a.before, 1 + a.before + a.count)))
+    return tnp.moveaxis(r, tuple(range(1, 1 + a.dims)), tuple(range(1 + a.before, 1 + a.before + a.dims)))
 
 
 @rule(np.ndarray.__getitem__)
@@ -153,7 +153,7 @@ def setitem(batch, raw, args, kwargs):
         batch.call(None, (), {})
     if batch.is_batched(value) and value._cell is x._cell and basic(key) and _same_place(x, key, value):
         return  # ``m[0] += v`` ends with ``m[0] = m[0]``
-    batch.note_write(x, key)
+    batch.note_own_write(x, key)
     batch.lift(x)
     mask = _mask_of(batch, key)
     if mask is not None and (batch.is_batched(mask) or shape_of(value) == ()):
@@ -244,17 +244,17 @@ def _set_advanced(batch: Batch, x: Any, key: Any, value: Any) -> None:
         if shape is None:
             reached = np.broadcast_to(np.empty((), bool), low.shape)[_real(place)].shape
             shape = (
-                *reached[1 + a.count : 1 + a.count + a.before],
-                *reached[1 : 1 + a.count],
-                *reached[1 + a.count + a.before :],
+                *reached[1 + a.dims : 1 + a.dims + a.before],
+                *reached[1 : 1 + a.dims],
+                *reached[1 + a.dims + a.before :],
             )
         v = _fitted(batch, value, shape)
         if moved:
             v = tnp.broadcast_to(v, (batch.n, *shape))
-            v = tnp.moveaxis(v, tuple(range(1 + a.before, 1 + a.before + a.count)), tuple(range(1, 1 + a.count)))
+            v = tnp.moveaxis(v, tuple(range(1 + a.before, 1 + a.before + a.dims)), tuple(range(1, 1 + a.dims)))
         low[place] = v
         return
-    ndim = a.count + sum([k is None or isinstance(k, slice) for k in a.key])
+    ndim = a.dims + sum([k is None or isinstance(k, slice) for k in a.key])
     low[place] = batch.aligned(value, ndim)
 
 
@@ -267,7 +267,7 @@ def ufunc_at(batch, raw, args, kwargs):
     x, key, *values = args
     ufunc = raw.__self__
     batch.check_writable(x)
-    batch.note_write(x, key)
+    batch.note_own_write(x, key)
     batch.lift(x)
     values = [as_array(batch, v) for v in values]
     mask = _mask_of(batch, key)
@@ -287,9 +287,9 @@ def ufunc_at(batch, raw, args, kwargs):
         place, moved = _place(batch, a)
         if moved:
             raise depends("ufunc.at: index arrays behind slices differ between the examples", "moveaxis first")
-        ndim = a.count + sum([k is None or isinstance(k, slice) for k in a.key])
+        ndim = a.dims + sum([k is None or isinstance(k, slice) for k in a.key])
         if not a.batched and a.adjacent:
-            place = (_rows(batch, ndim if a.before else a.count), *a.key) if not a.before else place
+            place = (_rows(batch, ndim if a.before else a.dims), *a.key) if not a.before else place
         public(ufunc).at(low, place, *[batch.aligned(v, ndim) for v in values])
     batch.wrote(x)
     return
@@ -312,7 +312,7 @@ def take(batch, raw, args, kwargs):
         given.get("mode"),
     )
     if axis is None:
-        a, axis = (a.reshape(-1) if batch.is_batched(a) else a.reshape(-1)), 0
+        a, axis = (a.reshape(-1)), 0
     axis = axis % a.ndim
     size = a.shape[axis]
     if not batch.is_batched(at):
@@ -350,7 +350,7 @@ def copyto(batch, raw, args, kwargs):
         x[...] = value
         return
     batch.check_writable(x)
-    batch.note_write(x, ...)
+    batch.note_own_write(x, ...)
     batch.lift(x)
     low, m = batch.low(x), batch.aligned(where, x.ndim)
     tnp.copyto(low, _fitted(batch, value, x.shape), casting=given.get("casting", "same_kind"), where=m)

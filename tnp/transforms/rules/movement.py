@@ -7,7 +7,9 @@ import numpy as np
 import tnp
 from tnp import hot
 from tnp.transforms.batching import RULES, Batch, window
-from tnp.transforms.rules.base import as_array, axes_in, axis_in, bound, methods, named, public, rule
+from tnp.transforms.errors import depends
+from tnp.transforms.rules.base import as_array, axes_in, axis_in, bound, finish, methods, named, public, rule
+from tnp.transforms.rules.composed import run_rebound
 from tnp.transforms.rules.reductions import flat, operand
 
 
@@ -128,8 +130,6 @@ def repeat(batch, raw, args, kwargs):
     given = bound(raw, args, kwargs)
     a, axis = operand(batch, given["a"]), given.get("axis")
     if batch.is_batched(given["repeats"]):
-        from tnp.transforms.errors import depends
-
         raise depends("repeat: how often differs between the examples", "the same number for all")
     if axis is None:
         return batch.up(tnp.repeat(flat(batch, a), given["repeats"], axis=1))
@@ -169,8 +169,6 @@ def _trace(batch: Batch, raw: Any, args: Any, kwargs: Any) -> Any:
     a = operand(batch, given["a"])
     axes = axis_in(given.get("axis1", 0), a.ndim), axis_in(given.get("axis2", 1), a.ndim)
     r = tnp.trace(batch.every(a), given.get("offset", 0), *axes, given.get("dtype"))
-    from tnp.transforms.rules.base import finish
-
     return finish(batch, r, given.get("out"))
 
 
@@ -183,11 +181,9 @@ def pad(batch, raw, args, kwargs):
     a, width, mode = operand(batch, given["array"]), given["pad_width"], given.get("mode", "constant")
     more = given.get("kwargs", {})
     if any([batch.is_batched(v) for v in more.values()]) or callable(mode):
-        from tnp.transforms.rules.composed import run_rebound
-
         return run_rebound(batch, raw, args, kwargs)
     if isinstance(width, dict):
-        pairs = [width.get(i, width.get(i - a.ndim, 0)) for i in range(a.ndim)]
+        pairs: Any = [width.get(i, width.get(i - a.ndim, 0)) for i in range(a.ndim)]
         width = [(p, p) if np.ndim(p) == 0 else tuple(p) for p in pairs]
     pairs = np.broadcast_to(np.asarray(width), (a.ndim, 2)).tolist()
     for name, value in more.items():

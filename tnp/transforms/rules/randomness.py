@@ -99,7 +99,7 @@ def _one_by_one(batch: Batch, raw: Any, owner: Any, args: Any, kwargs: Any) -> A
     warn_loop(f"numpy.random.{raw.__name__}")
     if raw.__name__ == "shuffle":
         x = operand(batch, args[0])
-        batch.note_write(x, ...)
+        batch.note_own_write(x, ...)
         batch.lift(x)
     rows = []
     for i in range(batch.n):

@@ -9,7 +9,19 @@ from tnp import content
 from tnp.core.elementwise import umath
 from tnp.hot import ndarray
 from tnp.transforms.batching import RULES, Batch, outermost
-from tnp.transforms.rules.base import as_array, axes_in, axis_in, bound, fallback, finish, methods, named, of_none, public, rule
+from tnp.transforms.rules.base import (
+    as_array,
+    axes_in,
+    axis_in,
+    bound,
+    fallback,
+    finish,
+    methods,
+    named,
+    of_none,
+    public,
+    rule,
+)
 from tnp.transforms.rules.elementwise import UFUNC_NAMES
 
 REDUCTIONS = """
@@ -36,9 +48,10 @@ def operand(batch: Batch, x: Any) -> Any:
 def _reduced(batch: Batch, function: Any, a: Any, axis: Any, keepdims: Any, out: Any, given: dict[str, Any]) -> Any:
     """``function(low, axis=..., **given)``, whose result is that of all examples."""
     low = laid_out(batch, a)
+    axes: tuple[int, ...] = (1,)
     if a.ndim == 0:
         axes_in(axis if axis not in (-1, 0) else None, 0)
-        low, axes = low[:, None], (1,)
+        low = low[:, None]
     else:
         axes = axes_in(axis, a.ndim)
     for name in ("where", "mean"):
