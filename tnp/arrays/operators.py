@@ -11,6 +11,7 @@ from tnp.core.elementwise import PRIMITIVES
 from tnp.core.interpreter import DECLINED
 from tnp.host import call, rewrap, run, unwrap
 from tnp.hot import ndarray, writable
+from tnp.ops.products import product
 from tnp.tracing import is_value
 
 _NDARRAY = _np.ndarray
@@ -58,8 +59,10 @@ def binary(op, a, b):
             return r
     if op.prim is not None:
         r = bind.elementwise(op.prim, (a, b))
-        if r is not None:
-            return r
+    else:
+        r = product(a, b)
+    if r is not None:
+        return r
     seen = []
     return rewrap(op.plain(unwrap(a, seen), unwrap(b, seen)), seen)
 
@@ -165,6 +168,10 @@ def call_ufunc(raw, args, kwargs):
         if r is not DECLINED:
             return r
     prim = PRIMITIVES.get(raw)
+    if raw is _np.matmul and len(args) == 2 and not kwargs:
+        r = product(*args)
+        if r is not None:
+            return r
     if prim is not None and len(args) == raw.nin:
         if not kwargs:
             r = bind.elementwise(prim, args)

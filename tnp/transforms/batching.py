@@ -39,8 +39,8 @@ class BatchBox(Box):
 
     Attributes
     ----------
-    nd : numpy.ndarray or None
-        The example of which `low` is the whole; None where `low` is flat memory.
+    nd : numpy.ndarray
+        The example of which `low` is the whole.
     low : ndarray
         One level down, the batch axis first; the others have the strides of one example.
     start : int
@@ -60,12 +60,7 @@ class BatchBox(Box):
     def __init__(self, batch: "Batch", low: Any, nd: Any, before: Any = None) -> None:
         super().__init__(batch)
         self.low, self.before, self.through, self.cell = low, before, None, None
-        self.start = native.address(nd)
-        self.nd = nd if before is None else None
-        self.shape: Any = None
-        self.strides: Any = None
-        if before is None:
-            self.shape, self.strides = nd.shape, nd.strides
+        self.nd, self.start, self.shape, self.strides = nd, native.address(nd), nd.shape, nd.strides
 
 
 class Batch(Interpreter):
@@ -210,37 +205,34 @@ class Batch(Interpreter):
         if self.is_batched(x):
             return x
         cell = hot.cell_of(x)
-        nd = content.settle(x)
+        content.settle(x)
         full = cell.storage.full
         self._busy += 1
         try:
-            whole = hot.new(ndarray)
-            whole._nd, whole._cell, whole._base = full, cell, hot.OWNER
-            axes = np.argsort([-abs(s) for s in full.strides], kind="stable")
-            flat = whole.transpose(tuple(axes)) if full.ndim else whole
-            dense = content.settle(flat).flags.c_contiguous
-            if dense:
-                low = tnp.broadcast_to(flat.reshape(-1), (self.n, full.size)).copy()
-            else:  # the same gaps
-                first, last = np.lib.array_utils.byte_bounds(full)
-                low = tnp.zeros((self.n, (last - first) // full.itemsize), full.dtype)
-                hot.cell_of(low)
-                inside = content.settle(low)
-                offset = native.address(full) - first
-                _as_view = hot._as_view(
-                    low, window(inside, offset, (self.n, *full.shape), (inside.strides[0], *full.strides), full)
-                )
-                _as_view[...] = whole
+            low, nd = self._copies(cell, full)
         finally:
             self._busy -= 1
-        del nd
-        box = BatchBox(self, low, full, before=(cell.record, cell.marked))
-        if not dense:
-            box.start = first
+        box = BatchBox(self, low, nd, before=(cell.record, cell.marked))
         cell.record = box
         cell.marked |= TRACED
         self._lifted.append((cell, box))
         return x
+
+    def _copies(self, cell: Cell, full: Any) -> tuple[Any, Any]:
+        """As many copies of the memory `full` as there are examples, and the one of which they are copies."""
+        whole = hot.new(ndarray)
+        whole._nd, whole._cell, whole._base = full, cell, hot.OWNER
+        if full.flags.c_contiguous:
+            return tnp.broadcast_to(whole, (self.n, *full.shape)).copy(), full
+        if full.flags.f_contiguous:
+            return tnp.broadcast_to(whole.T, (self.n, *full.shape[::-1])).copy(), full.T
+        first, last = np.lib.array_utils.byte_bounds(full)  # the same gaps
+        low = tnp.zeros((self.n, (last - first) // full.itemsize), full.dtype)
+        hot.cell_of(low)
+        inside, offset = content.settle(low), native.address(full) - first
+        strides = (inside.strides[0], *full.strides)
+        hot._as_view(low, window(inside, offset, (self.n, *full.shape), strides, full))[...] = whole
+        return low, window(full, -offset, (low.shape[1],), (full.itemsize,), full)
 
     def wrote(self, x: Any) -> None:
         """Something was written to the values of `x`."""
