@@ -168,6 +168,9 @@ def __sizeof__(self):
 
 
 def __format__(self, spec):
+    box = box_of(self)
+    if box is not None:
+        return box.interpreter.text(self, lambda x: format(x, spec))
     with quietly():  # printed, a value does not leave the program's reckoning
         return real(self).__format__(spec)
 

@@ -152,6 +152,7 @@ ONE = {
         lambda np, x: (np.searchsorted(np.sort(x), 0), np.searchsorted(np.sort(x), x), np.digitize(x, [0, 2])),
         I,
     ),
+    "isin": (lambda np, x: (np.isin(x, [1, 2]), np.isin([0, 1, 9], x), np.isin(x, x[:1], invert=True)), J),
     "lexsort": (lambda np, x: np.lexsort((x, -x)), I),
     # linear algebra of integers, and what needs no order
     "products of integers": (

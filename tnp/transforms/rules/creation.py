@@ -5,11 +5,11 @@ import numpy as np
 import tnp
 from tnp.core.cells import IMMUTABLE
 from tnp.hot import ndarray
-from tnp.transforms.rules.base import as_array, bound, differs, named, on_examples, rule
+from tnp.transforms.rules.base import as_array, bound, differs, named, on_examples, public, rule
 
 SHAPES = """
 zeros_like ones_like empty_like shape ndim size result_type can_cast common_type iscomplexobj isrealobj isscalar
-broadcast_shapes iterable diag_indices_from tril_indices_from triu_indices_from may_share_memory shares_memory
+broadcast_shapes iterable isfortran einsum_path diag_indices_from tril_indices_from triu_indices_from
 """
 
 
@@ -18,6 +18,11 @@ def by_shape(batch, raw, args, kwargs):
     if raw in (np.zeros_like, np.ones_like, np.empty_like) and type(args[0]) is not ndarray:
         args = (as_array(batch, args[0]), *args[1:])
     return on_examples(batch, raw, args, kwargs)
+
+
+@rule(np.array_repr, np.array_str, np.array2string)
+def text(batch, raw, args, kwargs):
+    return batch.text(args[0], lambda x: public(raw)(x, *args[1:], **kwargs))
 
 
 @rule(np.may_share_memory, np.shares_memory)

@@ -11,7 +11,7 @@ from tnp.core import native
 from tnp.hot import ndarray
 from tnp.transforms.batching import RULES, Batch
 from tnp.transforms.errors import depends
-from tnp.transforms.rules.base import as_array, bound, fallback, finish, into, methods, public, rule, shape_of
+from tnp.transforms.rules.base import as_array, bound, fallback, finish, into, methods, named, public, rule, shape_of
 from tnp.transforms.rules.reductions import flat, operand
 
 WHERE = "where(mask, x, 0) keeps the shape; x[mask] = v and add(x, v, out=x, where=mask) are possible"
@@ -459,7 +459,13 @@ def compress(batch, raw, args, kwargs):
     return finish(batch, tnp.compress(condition, batch.every(a), axis=axis % a.ndim + 1), kwargs.get("out"))
 
 
-@rule(np.nonzero, np.ndarray.nonzero, np.flatnonzero, np.argwhere, np.unique, np.trim_zeros)
+@rule(
+    np.ndarray.nonzero,
+    *named(
+        "nonzero flatnonzero argwhere unique trim_zeros unique_all unique_counts unique_inverse unique_values "
+        "intersect1d setdiff1d setxor1d union1d"
+    ),
+)
 def refuse(batch, raw, args, kwargs):
     raise refuse_mask(raw.__name__)
 

@@ -70,6 +70,16 @@ def bisected(a, v, side):
     return tnp.asarray(low)
 
 
+@rule(np.isin)
+def isin(batch, raw, args, kwargs):
+    element, tests = (operand(batch, x) for x in args[:2])
+    if batch.is_batched(tests):
+        tests = tests.reshape(-1)
+        found = (element[..., None] == tests).any(axis=-1)
+        return ~found if kwargs.get("invert") else found
+    return batch.up(tnp.isin(batch.low(element), tests, *args[2:], **kwargs))
+
+
 @rule(np.digitize)
 def digitize(batch, raw, args, kwargs):
     given = bound(raw, args, kwargs)
