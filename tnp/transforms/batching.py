@@ -20,10 +20,11 @@ from tnp.core.cells import IMMUTABLE, TRACED, Cell, Storage
 from tnp.core.interpreter import DECLINED, Box, Interpreter, batches
 from tnp.hot import ndarray
 from tnp.lazy import phantom
-from tnp.transforms.errors import STEERS, EscapedError, depends, explain
+from tnp.transforms.errors import STEERS, EscapedError, depends, explain, here
 from tnp.transforms.outside import Outside
 
 RULES: dict[Any, Any] = {}  # NumPy's function, method or ufunc -> handler(batch, raw, args, kwargs)
+LARGE = 1 << 28  # bytes of copies from which it is asked whether there is room
 CREATORS: dict[Any, Any] = {}  # the same for functions that are asked without a batched argument: random numbers
 fallback: Any = None  # the handler of functions that have no rule
 
@@ -222,6 +223,15 @@ class Batch(Interpreter):
         """As many copies of the memory `full` as there are examples, and the one of which they are copies."""
         whole = hot.new(ndarray)
         whole._nd, whole._cell, whole._base = full, cell, hot.OWNER
+        if self.n * full.nbytes > LARGE and self.n * full.nbytes > content.backend.room():
+            raise MemoryError(
+                explain(
+                    "vmap: a write that differs between the examples, to an array that all share",
+                    f"{self.n} copies of {full.nbytes} bytes, at {here()}",
+                    "memory for a copy for each example",
+                    "return what is written, or write to an array of the size of what is written",
+                )
+            )
         if full.flags.c_contiguous:
             return tnp.broadcast_to(whole, (self.n, *full.shape)).copy(), full
         if full.flags.f_contiguous:
@@ -243,11 +253,16 @@ class Batch(Interpreter):
         if box.cell is not None:
             self._outside.wrote_argument(box.cell)
         if box.through is not None:
-            array, key, part = box.through
-            array[key] = part
+            array, key = box.through
+            array[key] = self.up(box.low)
 
     def check_writable(self, x: Any) -> None:
-        """Refuse, as NumPy does, to write to an array that is read-only."""
+        """Refuse, as NumPy does, to write to an array that is read-only; and to what cannot be one for each example."""
+        if type(x) is not ndarray:
+            raise depends(
+                f"a write to a {type(x).__module__}.{type(x).__name__}, which all examples share",
+                "tnp's arrays (tnp.zeros, tnp.array ...) become one for each example",
+            )
         nd = x._nd if x._nd is not None else content.settle(x)
         if not nd.flags.writeable:
             raise ValueError("assignment destination is read-only")
@@ -289,6 +304,7 @@ class Batch(Interpreter):
             if id(box) in self._written:
                 original[...] = arranged
         self._outside.close()
+        self._lifted, self._arguments = [], []  # no cycles: what the program has dropped is free
         self.dead = True
 
     def _keep_last(self, cell: Cell, box: BatchBox) -> None:

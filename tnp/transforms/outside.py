@@ -106,6 +106,7 @@ class Outside:
     def close(self) -> None:
         for seen in self._seen.values():
             seen.close()
+        self._seen = {}
 
 
 class _Seen:

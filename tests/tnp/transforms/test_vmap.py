@@ -1,5 +1,6 @@
 """vmap as a whole: axes, structures, memory, arrays from outside, what is refused."""
 
+import gc
 import warnings
 
 import numpy
@@ -8,6 +9,7 @@ import pytest
 import tnp
 from tests.tnp.transforms.looped import check
 from tnp.transforms import DataDependentError, EscapedError, LoopCarriedError, VmapLoopWarning
+from tnp.transforms.batching import Batch, BatchBox
 
 X = numpy.arange(24.0).reshape(2, 3, 4)
 
@@ -458,6 +460,44 @@ def test_results_that_escape():
             use()
 
 
+def test_everything_is_freed_without_the_collector():
+    w, out = tnp.ones(4), tnp.zeros(4)
+
+    def f(x):
+        a = tnp.zeros(4)
+        a[1] = x.sum()
+        a[x[:2].astype(int) % 4] += 1
+        row = a.reshape(2, 2)[x[0].astype(int) % 2]
+        row += 1
+        out[:] = x
+        return a * w, tnp.median(a)
+
+    tnp.vmap(f)(tnp.array(X[0]))
+    gc.collect()
+    gc.disable()
+    try:
+        tnp.vmap(f)(tnp.array(X[0]))
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        assert not [x for x in gc.garbage if isinstance(x, (tnp.ndarray, Batch, BatchBox))]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+
+
+def test_more_copies_than_there_is_memory_for_are_refused():
+    big = tnp.zeros(1 << 24)
+
+    def f(x):
+        big[0] = x
+        return x
+
+    with pytest.raises(MemoryError, match=r"big\[0\] = x"):
+        tnp.vmap(f)(tnp.arange(1e6))
+    assert big[0] == 0
+
+
 # ------------------------------------------------------------------------------------------------ refused
 @pytest.mark.parametrize(
     "f",
@@ -484,6 +524,28 @@ def test_results_that_escape():
 def test_values_that_would_steer_python(f):
     with pytest.raises(DataDependentError, match=r"test_vmap\.py"):
         tnp.vmap(f)(tnp.arange(6.0).reshape(2, 3))
+
+
+def test_arrays_of_numpys_own_are_not_written():
+    for f in (
+        lambda x: numpy.ones(3).__iadd__(x),
+        lambda x: tnp.add(x, 1, out=numpy.zeros(3)),
+        lambda x: tnp.sum(x, out=numpy.zeros(())),
+        lambda x: numpy.ones(3).__setitem__(slice(None), x),
+    ):
+        with pytest.raises(DataDependentError):
+            tnp.vmap(f)(tnp.arange(6.0).reshape(2, 3))
+    assert tnp.vmap(lambda x: numpy.ones(3) + x)(tnp.arange(6.0).reshape(2, 3)).shape == (2, 3)
+
+
+def test_fields():
+    def f(np, x):
+        y = x.copy()
+        y["a"] = x["b"] * 2
+        y["b"][1:] = 0
+        return y["a"], y["b"], x[["a"]]["a"]
+
+    check(f, numpy.array([[(1, 2.0), (3, 4.0)], [(5, 6.0), (7, 8.0)]], dtype=[("a", "i4"), ("b", "f8")]))
 
 
 def test_the_error_shows_line_and_hint():

@@ -130,6 +130,7 @@ def into(batch: Batch, out: Any, value: Any, casting: str = "same_kind") -> Any:
     """`value` is written to what the program gave as ``out=``."""
     if type(out) is tuple:
         (out,) = out
+    batch.check_writable(out)
     if shape_of(value) != out.shape:
         raise ValueError(f"output parameter has shape {out.shape}, the result has {shape_of(value)}")
     if not np.can_cast(value.dtype, out.dtype, casting):  # type: ignore[arg-type]

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 import tnp
+from tnp import bind
 from tnp.arrays.operators import OPERATORS, UFUNCS
 from tnp.core.cells import IMMUTABLE
-from tnp.core.elementwise import umath
+from tnp.core.elementwise import PRIMITIVES, umath
 from tnp.hot import ndarray
 from tnp.transforms.batching import RULES, Batch
 from tnp.transforms.rules.base import as_array, bound, into, methods, named, public, rule, shape_of
@@ -59,8 +60,10 @@ def _quick(batch: Batch, raw: Any, args: Any) -> Any:
             lows.append(x)
         else:
             return None
+    prim = PRIMITIVES.get(raw)
+    r = None if prim is None else bind.elementwise(prim, tuple(lows))
     try:
-        return batch.up(public(raw)(*lows))
+        return batch.up(public(raw)(*lows) if r is None else r)
     except ValueError:
         np.broadcast_shapes(*[shape_of(x) for x in args])  # NumPy's own words for one example
         raise

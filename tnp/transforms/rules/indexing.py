@@ -114,7 +114,7 @@ def _moved_back(r: Any, a: Advanced) -> Any:
 @rule(np.ndarray.__getitem__)
 def getitem(batch, raw, args, kwargs):
     x, key = args
-    if basic(key):
+    if basic(key) or _names_fields(key):
         r = x._nd[key]
         if type(r) is np.ndarray:
             return hot._as_view(x, r)
@@ -123,8 +123,13 @@ def getitem(batch, raw, args, kwargs):
         return batch.call(raw, (x, _plain(key)), kwargs)
     y = batch.up(_get(batch, x, key))
     if y.ndim and all([shape_of(k) == () for k in (key if type(key) is tuple else (key,)) if hasattr(k, "dtype")]):
-        y._cell.record.through = (x, key, y)  # in a loop it is a view
+        y._cell.record.through = (x, key)  # in a loop it is a view
     return y
+
+
+def _names_fields(key: Any) -> bool:
+    """Does the key name fields of a structured array?"""
+    return isinstance(key, str) or (isinstance(key, list) and bool(key) and all([isinstance(k, str) for k in key]))
 
 
 def _plain(key: Any) -> Any:
@@ -147,6 +152,9 @@ def _element(batch: Batch, x: Any, key: Any) -> Any:
 def setitem(batch, raw, args, kwargs):
     x, key, value = args
     batch.check_writable(x)
+    if _names_fields(key):
+        x[key][...] = value
+        return
     value = as_array(batch, value)
     key = _plain(key)
     if not batch.is_batched(x) and not batch.is_batched(value) and not _differs(batch, key):
