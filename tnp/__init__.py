@@ -38,7 +38,7 @@ _NN = """
 elu leaky_relu log_sigmoid log_softmax logsumexp relu relu6 selu sigmoid silu softmax softplus softsign swish
 """
 EXTRAS = dict.fromkeys(_NN.split(), "nn") | dict.fromkeys(
-    "cond scan vectorized_map vmap while_loop".split(), "transforms"
+    "cond fori_loop scan vectorized_map vmap while_loop".split(), "transforms"
 )
 _plain = {"core", "exceptions", "dtypes", "typing", "f2py", "version"}
 

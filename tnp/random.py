@@ -52,6 +52,7 @@ def _proxy(raw: type, attributes: tuple[str, ...] = (), plain: tuple[str, ...] =
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         raw.__init__(self, *unwrap(args, []), **unwrap(kwargs, []))  # type: ignore[misc]
+        self._batches = len(batches.get())  # made for one example: each has one like it
 
     body: dict[str, Any] = {"__doc__": raw.__doc__, "__module__": "tnp.random", "__init__": __init__}
     for name in dir(raw):

@@ -1,7 +1,7 @@
 """Transformations of functions: `vmap` runs a function written for one example on many at once."""
 
 from tnp.transforms import rules
-from tnp.transforms.control import cond, scan, while_loop
+from tnp.transforms.control import cond, fori_loop, scan, while_loop
 from tnp.transforms.errors import DataDependentError, EscapedError, LoopCarriedError, VmapLoopWarning
 from tnp.transforms.vmap import vectorized_map, vmap
 
@@ -11,6 +11,7 @@ __all__ = [
     "LoopCarriedError",
     "VmapLoopWarning",
     "cond",
+    "fori_loop",
     "rules",
     "scan",
     "vectorized_map",

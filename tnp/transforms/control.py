@@ -1,4 +1,4 @@
-"""Control flow that depends on values: `cond`, `while_loop`, `scan`, as ordinary functions and under `vmap`."""
+"""Control flow that depends on values: `cond`, `while_loop`, `fori_loop`, `scan`. Under `vmap`, and as they are."""
 
 from collections.abc import Callable
 from typing import Any
@@ -118,6 +118,33 @@ def _any(c: Any) -> bool:
     return bool(c)
 
 
+def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
+    """``for i in range(lower, upper): val = body_fun(i, val)``, also where the bounds differ between the examples.
+
+    Parameters
+    ----------
+    lower, upper : int or array without dimensions
+    body_fun : callable
+        Of the number of the step and the value; gives the next value.
+    init_val : structure of arrays
+
+    Returns
+    -------
+    the last value
+
+    >>> import tnp as np
+    >>> np.vmap(lambda n: np.fori_loop(0, n, lambda i, v: v + i, 0))(np.array([3, 5]))
+    array([ 3, 10])
+    """
+    if not _differs(lower) and not _differs(upper):
+        value = init_val
+        for i in range(int(lower), int(upper)):
+            value = body_fun(i, value)
+        return value
+    start = (lower + 0, init_val)
+    return while_loop(lambda v: v[0] < upper, lambda v: (v[0] + 1, body_fun(*v)), start)[1]
+
+
 def scan(
     f: Callable[[Any, Any], Any], init: Any, xs: Any = None, length: int | None = None, reverse: bool = False
 ) -> tuple[Any, Any]:
@@ -139,7 +166,7 @@ def scan(
     carry
         The last one.
     ys : structure of arrays
-        What each step gave, along the first axis; None where that is None.
+        What each step gave, along the first axis; None where that is None, and where there are no steps.
 
     Raises
     ------

@@ -19,7 +19,9 @@ from tnp.transforms.errors import DataDependentError, EscapedError, LoopCarriedE
 __all__ = ["rules", "vectorized_map", "vmap"]
 
 
-def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
+def vmap(
+    f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, axis_size: int | None = None
+) -> Callable[..., Any]:
     """The function that maps `f`, which is written for one example, over an axis of its arguments.
 
     Parameters
@@ -33,6 +35,8 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
         along their first axis.
     out_axes : int, None, or structure of them
         Where that axis is in the results.
+    axis_size : int, optional
+        How many examples there are: needed where no argument is mapped (a function of random numbers).
 
     Returns
     -------
@@ -75,7 +79,9 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
         axes = [a for axis, x in zip(per_argument, args, strict=True) for a in _spread(axis, x, "in_axes")]
         axes += [0] * (len(leaves) - len(axes))
         leaves = [_array(x) if a is not None else x for x, a in zip(leaves, axes, strict=True)]
-        batch = Batch(_length(leaves, axes), [f, [x for x, a in zip(leaves, axes, strict=True) if a is None]])
+        batch = Batch(
+            _length(leaves, axes, axis_size), [f, [x for x, a in zip(leaves, axes, strict=True) if a is None]]
+        )
 
         def on_examples(inner: list[Any]) -> Any:
             positional, named = build(inner)
@@ -153,7 +159,8 @@ def _spread(axes: Any, tree: Any, name: str) -> list[Any]:
     )
 
 
-def _length(leaves: list[Any], axes: list[Any]) -> int:
+def _length(leaves: list[Any], axes: list[Any], given: int | None) -> int:
+    """How many examples there are."""
     lengths = {}
     for i, (x, a) in enumerate(zip(leaves, axes, strict=True)):
         if a is not None:
@@ -168,13 +175,14 @@ def _length(leaves: list[Any], axes: list[Any]) -> int:
                 )
             lengths[i] = x.shape[a]
     if not lengths:
+        if given is not None:
+            return given
         raise ValueError(
-            explain(
-                "vmap: nothing to map over", "in_axes None for all", "one axis at least", "call the function itself"
-            )
+            explain("vmap: nothing to map over", "in_axes None for all", "one axis at least", "axis_size= without one")
         )
-    if len(set(lengths.values())) > 1:
-        got = ", ".join(f"{n} (array {i}, shape {leaves[i].shape}, axis {axes[i]})" for i, n in lengths.items())
+    if len(set(lengths.values())) > 1 or given not in (None, *lengths.values()):
+        got = ", ".join([f"{n} (array {i}, shape {leaves[i].shape}, axis {axes[i]})" for i, n in lengths.items()])
+        got += "" if given is None else f", axis_size {given}"
         raise ValueError(
             explain(
                 "vmap: the mapped axes differ in length", got, "one length", "in_axes names the axis of each argument"

@@ -64,6 +64,19 @@ def test_while_loop_of_structures():
     assert tnp.vmap(tnp.vmap(gcd))(tnp.array(a.reshape(2, 2)), tnp.array(b.reshape(2, 2))).tolist() == [[6, 7], [7, 5]]
 
 
+def test_fori_loop():
+    assert tnp.fori_loop(1, 5, lambda i, v: v * i, 1) == 24
+    assert tnp.fori_loop(5, 1, lambda i, v: v * i, 1) == 1
+
+    def powers(x, n):
+        return tnp.fori_loop(0, n, lambda i, v: {"p": v["p"] * x, "s": v["s"] + i}, {"p": x * 0 + 1, "s": 0})
+
+    got = tnp.vmap(powers)(tnp.array([2.0, 3.0, 5.0]), tnp.array([3, 0, 2]))
+    assert got["p"].tolist() == [8, 1, 25] and got["s"].tolist() == [3, 0, 1]
+    slope = tnp.vmap(grad(lambda x, n: powers(x, n)["p"]))(tnp.array([2.0, 3.0, 5.0]), tnp.array([3, 0, 2]))
+    assert slope.tolist() == [12, 0, 10]
+
+
 def test_newtons_method_and_its_derivative():
     def root(a):
         step = lambda v: (0.5 * (v[0] + a / v[0]), v[0])  # noqa: E731

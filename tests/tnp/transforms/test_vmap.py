@@ -60,6 +60,16 @@ def test_axes_of_a_structure():
     assert numpy.array_equal(got, [(numpy.arange(4.0) * X[:, i]).sum() * 2 for i in range(3)])
 
 
+def test_axis_size():
+    rng = tnp.random.default_rng(0)
+    got = tnp.vmap(lambda w: rng.random() * w, in_axes=None, axis_size=4)(2.0)
+    assert numpy.array_equal(got, 2 * numpy.random.default_rng(0).random(4))
+    assert tnp.vmap(lambda: tnp.zeros(2), axis_size=3)().shape == (3, 2)
+    assert tnp.vmap(lambda x: x, axis_size=3)(tnp.arange(3)).shape == (3,)
+    with pytest.raises(ValueError, match="axis_size 4"):
+        tnp.vmap(lambda x: x, axis_size=4)(tnp.arange(3))
+
+
 def test_keywords_are_mapped_along_their_first_axis():
     got = tnp.vmap(lambda x, y: x + y)(tnp.arange(3), y=tnp.arange(3) * 10)
     assert got.tolist() == [0, 11, 22]
@@ -665,6 +675,18 @@ def test_functions_of_numpy_random():
         tnp.random.seed(1)
         got = tnp.vmap(lambda x, f=f: f(tnp.random, x))(tnp.arange(3.0))
         assert numpy.array_equal(got, expected)
+
+
+def test_generators_that_the_function_makes_are_alike():
+    def f(np, x):
+        r = np.random.default_rng(3)
+        a = r.normal(x, 2.0)
+        b = r.random(2)
+        c = np.arange(4.0) + x
+        r.shuffle(c)
+        return a, b, c, r.random()
+
+    check(f, numpy.arange(3.0))
 
 
 def test_draws_differ_under_nested_maps():

@@ -1,9 +1,10 @@
 """Random numbers: each call draws for all examples at once, those of the first example first.
 
 So a function that draws once gives each example what it would get in a loop; one that draws more often gives the second
-draw of all examples after the first of all.
+draw of all examples after the first of all. A generator that the function makes is one for each example, all alike.
 """
 
+import copy
 import inspect
 from typing import Any
 
@@ -41,6 +42,8 @@ def draw(batch: Batch, raw: Any, args: Any, kwargs: Any) -> Any:
     """A call of a generator's method, or of a function of `numpy.random`."""
     name = raw.__name__
     owner, args = _owner(raw, args)
+    if getattr(owner, "_batches", 0) >= batch.level:
+        return _alike(batch, raw, owner, args, kwargs)
     names = DRAWS.get(name)
     if name in ("rand", "randn"):
         return batch.up(tnp.asarray(_called(batch, raw, owner, (batch.n, *args), {})))
@@ -95,6 +98,39 @@ PARAMETERS = {
 }  # fmt: skip
 
 
+def _alike(batch: Batch, raw: Any, owner: Any, args: Any, kwargs: Any) -> Any:
+    """A draw from a generator that was made for one example: as if each had its own."""
+    given = [x for x in (*args, *kwargs.values()) if type(x) is ndarray]
+    token = batches.set(())
+    try:
+        if not any([batch.is_batched(x) for x in given]):
+            return call(raw, (owner, *args), kwargs)
+        if raw.__name__ == "shuffle":
+            batch.note_own_write(args[0], ...)
+        rows, own = [], owner
+        for i in range(batch.n):
+            own = copy.deepcopy(owner)
+            mine, named = _one(batch, args, kwargs, i)
+            rows.append(call(raw, (own, *mine), named))
+        if own is not owner:
+            owner.bit_generator.state = own.bit_generator.state
+    finally:
+        batches.reset(token)
+    if raw.__name__ == "shuffle":
+        batch.wrote(args[0])
+        return None
+    return batch.up(tnp.stack([tnp.asarray(r) for r in rows]))
+
+
+def _one(batch: Batch, args: Any, kwargs: Any, i: int) -> tuple[Any, Any]:
+    """The arguments that example `i` has."""
+
+    def one(x: Any) -> Any:
+        return batch.low(x)[i] if type(x) is ndarray and batch.is_batched(x) else x
+
+    return tuple([one(x) for x in args]), {k: one(v) for k, v in kwargs.items()}
+
+
 def _one_by_one(batch: Batch, raw: Any, owner: Any, args: Any, kwargs: Any) -> Any:
     warn_loop(f"numpy.random.{raw.__name__}")
     if raw.__name__ == "shuffle":
@@ -103,9 +139,7 @@ def _one_by_one(batch: Batch, raw: Any, owner: Any, args: Any, kwargs: Any) -> A
         batch.lift(x)
     rows = []
     for i in range(batch.n):
-        mine = [batch.low(x)[i] if type(x) is ndarray and batch.is_batched(x) else x for x in args]
-        named = {k: batch.low(v)[i] if type(v) is ndarray and batch.is_batched(v) else v for k, v in kwargs.items()}
-        rows.append(_called(batch, raw, owner, tuple(mine), named))
+        rows.append(_called(batch, raw, owner, *_one(batch, args, kwargs, i)))
     if raw.__name__ == "shuffle":
         batch.wrote(args[0])
         return None
