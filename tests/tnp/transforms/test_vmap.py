@@ -722,3 +722,76 @@ def test_vectorized_map_falls_back():
 def test_vectorized_map_of_different_lengths():
     with pytest.raises(ValueError, match="expected: one length"):
         tnp.vectorized_map(lambda t: t, (tnp.arange(3), tnp.arange(2)))
+
+
+# ------------------------------------------------------------------------------------------------ maps in maps
+def test_scratch_of_the_outer_function():
+    def outer(np, x):
+        buf, grid = np.zeros(2), np.zeros((2, 3))
+        view = buf[::-1]
+
+        def inner(v):
+            buf[0] = v
+            buf[1] = x[0]
+            grid[:, 1] = buf
+            return buf.sum() + grid[0, 1]
+
+        ys = np.vmap(inner)(x) if np is tnp else np.stack([inner(v) for v in x])
+        buf[0] += 1
+        return ys, buf, view, grid
+
+    check(outer, X[0])
+
+
+def test_scratch_from_outside_both():
+    def run(np, xs):
+        buf = np.zeros(3)
+
+        def inner(v):
+            buf[:2] = v
+            return buf[:2].sum()
+
+        def outer(x):
+            return np.vmap(inner)(x) if np is tnp else np.stack([inner(v) for v in x])
+
+        ys = np.vmap(outer)(xs) if np is tnp else np.stack([outer(x) for x in xs])
+        return ys, buf
+
+    got, expected = run(tnp, tnp.array(X[0])), run(numpy, X[0])
+    assert numpy.array_equal(got[0], expected[0]) and numpy.array_equal(got[1], expected[1])
+
+
+def test_an_accumulator_of_the_outer_function_is_refused():
+    def outer(x):
+        total = tnp.zeros(1)
+
+        def inner(v):
+            total[0] += v
+            return v
+
+        return tnp.vmap(inner)(x)
+
+    with pytest.raises(LoopCarriedError):
+        tnp.vmap(outer)(tnp.array(X[0]))
+
+
+def test_arguments_of_inner_maps_are_written():
+    def outer(np, x):
+        def inner(r):
+            r *= 2
+            r[0] = 9
+            return r.sum()
+
+        ys = np.vmap(inner)(x) if np is tnp else np.stack([inner(r) for r in x])
+        return ys, x
+
+    check(outer, X)
+
+
+def test_inner_maps_along_other_axes():
+    def outer(np, x):
+        if np is tnp:
+            return tnp.vmap(lambda r, s: r * s[0] + x[0, 0], in_axes=(1, 0), out_axes=1)(x, x.T)
+        return np.stack([x[:, i] * x[0, i] + x[0, 0] for i in range(x.shape[1])], axis=1)
+
+    check(outer, X, in_axes=1)
