@@ -280,13 +280,14 @@ class Batch(Interpreter):
 
     def note_write(self, x: Any, key: Any) -> None:
         """The program writes to `x`: what does not differ between the examples."""
-        if not self._inside:
-            self.note_own_write(x, key)
+        if not self._busy and not self._inside:
+            self._outside.note_write(x, key)
 
     def note_own_write(self, x: Any, key: Any) -> None:
-        """A rule writes to `x`, for the program."""
-        if not self._busy:
-            self._outside.note_write(x, key)
+        """A rule writes to `x`, for the program: those further out are told too."""
+        for batch in batches.get():
+            if not batch._busy:
+                batch._outside.note_write(x, key)
 
     def close(self) -> None:
         """Arrays from outside are as after the last example; what belongs to one example is no more."""
