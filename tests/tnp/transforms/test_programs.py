@@ -140,13 +140,15 @@ def test_programs(statements, seed, n):
 @settings(max_examples=100, deadline=None)
 @given(PROGRAMS, SEEDS)
 def test_programs_under_two_maps(statements, seed):
-    """The examples of the examples, with arrays of their own."""
+    """The examples of the examples, with arrays that all of them share."""
     f = compiled(statements)
     xs = values(seed, 6)
     twice = [x.reshape((2, 3, *x.shape[1:])) for x in xs[:4]]
 
+    outside = {numpy: (numpy.zeros(6), numpy.zeros(3)), tnp: (tnp.zeros(6), tnp.zeros(3))}
+
     def one(np, *given):
-        return f(np, *given, np.zeros(6), np.zeros(3))
+        return f(np, *given, *outside[np])
 
     def inner(np, x, y, k, n, w):
         if np is tnp:
@@ -155,6 +157,8 @@ def test_programs_under_two_maps(statements, seed):
         return tuple(numpy.stack([numpy.array(row[k]) for row in rows]) for k in range(len(rows[0])))
 
     check(inner, *twice, xs[4], in_axes=AXES)
+    for ours, theirs in zip(outside[tnp], outside[numpy], strict=True):
+        assert_same(ours, theirs, what="an array from outside")
 
 
 @settings(max_examples=100, deadline=None)
