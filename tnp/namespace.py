@@ -9,7 +9,8 @@ import numpy as np
 from tnp.arrays.flags import flatiter
 from tnp.arrays.iterators import broadcast, nditer
 from tnp.arrays.methods import calibrate_resize
-from tnp.host import call, host_function, rewrap, ufunc_of, unwrap
+from tnp.core.interpreter import DECLINED
+from tnp.host import call, host_function, intercepted, rewrap, ufunc_of, unwrap
 from tnp.hot import ndarray, ufunc, wrap
 from tnp.ops import contractions  # noqa: F401 - makes einsum native
 
@@ -26,6 +27,9 @@ class IndexingProxy:
         self.__doc__ = raw.__doc__
 
     def __getitem__(self, key: Any) -> Any:
+        r = intercepted(type(self._raw).__getitem__, (self._raw, key), {})
+        if r is not DECLINED:
+            return r
         seen: list[Any] = []
         return rewrap(self._raw[unwrap(key, seen)], seen)
 

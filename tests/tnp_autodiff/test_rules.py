@@ -63,4 +63,5 @@ def test_the_document_promises_what_there_is(name):
     space, _, short = name.rpartition(".")
     functions = [getattr(where, short, None) for where in (SPACES[f"{space}." if space else ""], numpy.ndarray)]
     methods = ("stack", "concatenate", "accumulate", "outer")
-    assert short in methods or any(f is not None and f in CALLS for f in functions)
+    builders = [getattr(type(f), "__getitem__", None) for f in functions]
+    assert short in methods or any(f is not None and f in CALLS for f in functions + builders)

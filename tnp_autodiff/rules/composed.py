@@ -32,6 +32,9 @@ for _name in _NAMES.split():
     CALLS[getattr(np, _name)] = _run
 
 
+CALLS[type(np.r_).__getitem__] = _run
+
+
 def _in_place(raw: Any, args: Any, kwargs: Any) -> Any:
     """These divide their sums in place, which a number does not allow: it is made with its axes."""
     given = inspect.signature(raw).bind(*args, **kwargs).arguments

@@ -112,6 +112,7 @@ ONE = {
         V,
     ),
     "block": (lambda np, x: np.block([[x, x], [x * 2, x]]), M),
+    "builders": (lambda np, x: (np.r_[x, 2.0, x[:1]], np.c_[x, x], np.r_["0,2", x, x], np.r_[0:3, x]), V),
     "insert": (lambda np, x: (np.insert(x, 1, x[0]), np.delete(x, 1), np.append(x, x)), V),
     "diff": (lambda np, x: (np.diff(x), np.diff(x, axis=0), np.diff(x, 2), np.diff(x, prepend=0.0), np.ediff1d(x)), M),
     "gradient": (lambda np, x: (np.gradient(x), np.trapezoid(x, axis=0), np.unwrap(x)), V),

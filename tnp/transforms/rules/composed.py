@@ -22,6 +22,7 @@ def run_rebound(batch: Batch, raw: Any, args: Any, kwargs: Any) -> Any:
 
 for _name in NAMES.split():
     RULES[getattr(np, _name)] = run_rebound
+RULES[type(np.r_).__getitem__] = run_rebound
 for _name in "cross outer tensordot".split():
     if hasattr(np.linalg, _name):
         RULES[getattr(np.linalg, _name)] = run_rebound
