@@ -11,14 +11,14 @@ import numpy
 
 import tnp
 import tnp.core.native
-from asv_bench import floors, processes
+from asv_bench import batches, floors, processes
 from asv_bench.calls import CALLS, compare_call
 from asv_bench.external import equation_of_state, npbench
 from asv_bench.pairs import Comparison, compare
 from asv_bench.programs import PROGRAMS, SINGLE, Program
 
 PAGE = Path(__file__).resolve().parent.parent / "docs/performance.md"
-SECTIONS = ("programs", "single", "calls", "scripts", "start")
+SECTIONS = ("programs", "single", "calls", "scripts", "start", "vmap")
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,13 @@ def start(pairs: int, arguments: argparse.Namespace, avx512: bool) -> Iterator[R
     yield Row(work, f"{extra:.0f} MiB", "peak resident", "at most 64 MiB", extra <= 64)
 
 
+def vmap(pairs: int, arguments: argparse.Namespace, avx512: bool) -> Iterator[Row]:
+    result = batches.compare(pairs)
+    detail = f"{_quartiles(result)}; {_time(result.numpy)} → {_time(result.tnp)}"
+    work = "10 operations with a matmul and two fills on 16 numbers, 10,000 examples: vmap for a loop under NumPy"
+    yield Row(work, f"{result.ratio:.0f}x", detail, f"{batches.FLOOR}x", result.ratio >= batches.FLOOR)
+
+
 def _quartiles(result: Comparison) -> str:
     return f"{result.lower:.2f} to {result.upper:.2f}, {result.pairs} pairs"
 
@@ -145,6 +152,7 @@ TITLES = {
     "calls": "Calls on small arrays, views, attributes",
     "scripts": "Expressions that run once",
     "start": "Start, first kernels, memory",
+    "vmap": "One function for many examples",
 }
 MEASURE: dict[str, Callable[[int, argparse.Namespace, bool], Iterator[Row]]] = {
     "programs": programs,
@@ -152,6 +160,7 @@ MEASURE: dict[str, Callable[[int, argparse.Namespace, bool], Iterator[Row]]] = {
     "calls": calls,
     "scripts": scripts,
     "start": start,
+    "vmap": vmap,
 }
 PREFACE = """\
 # Performance

@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 import tnp
-from asv_bench import floors, processes
+from asv_bench import batches, floors, processes
 from asv_bench.arithmetic import count
 from asv_bench.calls import CALLS, timer
 from asv_bench.external import NPBENCH_FLOORS, equation_of_state, npbench
@@ -15,6 +15,12 @@ from asv_bench.pairs import compare, copies, finish, identical, summarise
 from asv_bench.programs import DIVISION, EXPONENTIAL, PLAIN, PROGRAMS, ROOT, SINGLE, Program
 from asv_bench.table import PREFACE, Row, write
 from tnp.backends.cpu.engine import SUPPORTED
+
+
+def test_vmap_gives_what_the_loop_gives():
+    x, w = batches.make()
+    got = tnp.to_numpy(batches.at_once(tnp.array(x[:50]), tnp.array(w)))
+    numpy.testing.assert_allclose(got, batches.loop(x[:50], w), rtol=1e-13, atol=1e-13)
 
 
 @pytest.mark.parametrize(

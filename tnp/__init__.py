@@ -32,14 +32,18 @@ for _cls in (ndarray, ufunc):
 SUBMODULES = frozenset(
     """
     char ctypeslib dtypes emath exceptions fft lib linalg ma matrix_functions nn polynomial random rec strings testing
-    typing
+    transforms typing
     """.split()
 )
 # Names beside NumPy's, and the module that has them; each is imported when it is asked for
 _NN = """
 elu leaky_relu log_sigmoid log_softmax logsumexp relu relu6 selu sigmoid silu softmax softplus softsign swish
 """
-EXTRAS = {**dict.fromkeys(_NN.split(), "nn"), "expm": "matrix_functions"}
+EXTRAS = {
+    **dict.fromkeys(_NN.split(), "nn"),
+    **dict.fromkeys("cond fori_loop scan vectorized_map vmap while_loop".split(), "transforms"),
+    "expm": "matrix_functions",
+}
 _plain = {"core", "exceptions", "dtypes", "typing", "f2py", "version"}
 
 del _ndarray_module

@@ -14,7 +14,7 @@ from tnp.core import native
 from tnp.core.interpreter import current, quietly
 from tnp.host import install_arm, unwrap
 from tnp.hot import cell_of, ndarray, real, writable
-from tnp.tracing import is_traced, is_value
+from tnp.tracing import box_of, is_traced, is_value
 
 _NDARRAY = _np.ndarray
 __all__ = ["overrides", "subclasses", "ufuncs"]  # these install themselves
@@ -41,7 +41,7 @@ def export_buffer(buffer):
 
 # What the hot path asks by name, because it happens rarely
 def _iterate(x):
-    if is_traced(x) and current() is not None:  # each element is an operation of its own
+    if is_traced(x) and (current() is not None or box_of(x) is not None):  # each element is an operation of its own
         shape = content.shape_of(x)
         if shape:
             return (x[i] for i in range(shape[0]))
@@ -56,6 +56,9 @@ def _iterate(x):
 
 
 def _text(x, which):
+    box = box_of(x)
+    if box is not None:
+        return box.interpreter.text(x, which)
     with quietly():  # printed, a value does not leave the program's reckoning
         return which(_scalar_of(x))
 

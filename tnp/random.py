@@ -6,7 +6,7 @@ import numpy as _np
 import numpy.random as _np_random
 from numpy.random import bit_generator as _interfaces
 
-from tnp.core.interpreter import DECLINED
+from tnp.core.interpreter import DECLINED, batches
 from tnp.core.streams import drawn, note
 from tnp.host import call, intercepted, rewrap, unwrap
 from tnp.hot import ndarray, writable
@@ -14,6 +14,11 @@ from tnp.namespace import mirror
 
 _WRITING = {"shuffle"}
 _BITS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+
+
+def _batched(raw: Any, args: Any, kwargs: Any) -> Any:
+    """What the call gives where each example of a batch is to get numbers of its own; else DECLINED."""
+    return intercepted(raw, args, kwargs) if batches.get() else DECLINED
 
 
 def _method(raw: Any, name: str) -> Any:
@@ -26,6 +31,9 @@ def _method(raw: Any, name: str) -> Any:
     def writing(self: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         if drawn.get():
             note(self)
+        r = _batched(raw, (self, x, *args), kwargs)
+        if r is not DECLINED:
+            return r
         if isinstance(x, ndarray):
             writable(x)
         return call(raw, (self, x, *args), kwargs)
@@ -49,6 +57,7 @@ def _proxy(raw: type, attributes: tuple[str, ...] = (), plain: tuple[str, ...] =
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         raw.__init__(self, *unwrap(args, []), **unwrap(kwargs, []))  # type: ignore[misc]
+        self._batches = len(batches.get())  # made for one example: each has one like it
 
     body: dict[str, Any] = {"__doc__": raw.__doc__, "__module__": "tnp.random", "__init__": __init__}
     for name in dir(raw):
@@ -124,6 +133,8 @@ def default_rng(seed: Any = None) -> Any:
 
 def shuffle(x: Any) -> None:
     """Modify a sequence in-place by shuffling its contents (`numpy.random.shuffle`)."""
+    if _batched(_np_random.shuffle, (x,), {}) is not DECLINED:
+        return
     if isinstance(x, ndarray):
         writable(x)
     call(_np_random.shuffle, (x,), {})

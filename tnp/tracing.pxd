@@ -1,11 +1,15 @@
 cimport cython
 from tnp cimport bind, content, hot
+from tnp.core cimport native
 from tnp.core.cells cimport Cell
 from tnp.core.interpreter cimport current
 from tnp.hot cimport ndarray
 
 @cython.locals(a=ndarray)
-cdef bint _concerns(object items, int depth)
-cdef bint _is_plain(tuple args)
+cpdef object box_of(object x)
+cpdef object keeper(object xs)
+cpdef object beneath(object x)
+cdef object _concerned(object items, int depth, object found)
+cdef bint _is_plain(object args)
 cdef object _told(object prim, tuple params, tuple args, object result)
 cdef object _into(object target, object value)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import tnp
+from tnp.core.errors import explain as explain
 
 _OWN = tuple(os.path.dirname(file) + os.sep for file in (np.__file__ or "", tnp.__file__ or "", __file__))
 
@@ -36,11 +37,6 @@ class LeavingTapeWarning(UserWarning):
 
     Once for each line of the program. As an error: ``warnings.simplefilter("error", LeavingTapeWarning)``.
     """
-
-
-def explain(did: str, got: str, expected: str, hint: str) -> str:
-    """The text of an error."""
-    return f"{did}\n  got:      {got}\n  expected: {expected}\n  hint:     {hint}"
 
 
 def program_line() -> tuple[str, int, Any]:

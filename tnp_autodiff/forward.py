@@ -8,6 +8,7 @@ import numpy as np
 import tnp
 from tnp.hot import ndarray
 from tnp_autodiff.errors import NotDifferentiableError, explain
+from tnp_autodiff.examples import lowered, own, raised
 from tnp_autodiff.places import geometry
 from tnp_autodiff.recorder import is_float, is_tracked
 from tnp_autodiff.tracks import Held, Track, as_dtype, clock, is_paused, make_track, paused_since, track_of
@@ -108,12 +109,12 @@ class ForwardAccumulator:
             raise ValueError(
                 explain("ForwardAccumulator: a tangent", f"shape {t.shape}", f"shape {x.shape}", "that of its primal")
             )
-        track = make_track(x)
+        track = make_track(own(x))
         if self._pushing in track.tangents:
             raise ValueError(
                 explain("ForwardAccumulator: a primal twice", "one array again", "each array once", "add the tangents")
             )
-        self._pushing.give(track, geometry(x)[0], t.copy())
+        self._pushing.give(track, geometry(x)[0], lowered(t, x).copy())
 
     def __enter__(self) -> "ForwardAccumulator":
         return self
@@ -149,6 +150,7 @@ class ForwardAccumulator:
         with ExitStack() as stack:
             stack.enter_context(self._pushing.working())
             t = self._pushing.tangent_of(x) if isinstance(x, ndarray) else None
+            t = raised(t, x)
             if t is None:
                 return tnp.zeros(np.shape(x), getattr(x, "dtype", float)) if zero else None
             return t[()] if t.ndim == 0 and not is_tracked(t) else t.copy()

@@ -17,6 +17,7 @@ from tnp.hot import ndarray
 from tnp_autodiff import reverse
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.events import watch
+from tnp_autodiff.examples import own
 from tnp_autodiff.forward import ForwardAccumulator
 from tnp_autodiff.handing import hand_out
 from tnp_autodiff.places import geometry
@@ -56,12 +57,12 @@ class Arguments:
             raise NotDifferentiableError(
                 explain(f"grad: an argument of {y.dtype}", str(y.dtype), "floating or complex", "x.astype(float)")
             )
-        own = make_track(y)
-        origin = make_track(x) if isinstance(x, ndarray) else Track(own.key)
+        mine = make_track(own(y))
+        origin = make_track(x) if isinstance(x, ndarray) else Track(mine.key)
         place = geometry(x if isinstance(x, ndarray) else y)[0]
-        own.window = Window(place, origin)
-        origin.open(own.window)
-        self._windows.append((x, y, own.window))
+        mine.window = Window(place, origin)
+        origin.open(mine.window)
+        self._windows.append((x, y, mine.window))
         return y
 
     def watch(self, recording: Recording) -> None:

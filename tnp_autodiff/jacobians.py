@@ -4,7 +4,7 @@ Of structures: in the structure of the value, for each leaf the structure of the
 leaf of the value and then that of the leaf of the argument.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,37 +15,17 @@ from tnp_autodiff.forward import ForwardAccumulator
 from tnp_autodiff.functional import Arguments, grad, jvp, numbers_of, vjp
 from tnp_autodiff.recorder import read_stand_ins
 from tnp_autodiff.tree import flatten, map_leaves
+from tnp_autodiff.units import for_each_unit
 
 
-def _stacked(rows: list[Any], shape: tuple[int, ...], axis: int) -> Any:
-    """Arrays, one for each element of an array of `shape`, as one array; of an empty one, one that says its shape."""
-    rows = [tnp.asarray(r) for r in rows]
-    rest = rows[0].shape
-    joined = tnp.stack(rows) if axis == 0 else tnp.stack(rows, axis=-1)
-    if 0 in shape:
-        joined = joined[:0] if axis == 0 else joined[..., :0]
-    return joined.reshape((*shape, *rest) if axis == 0 else (*rest, *shape))
-
-
-def _basis(x: Any) -> Iterator[Any]:
-    """Unit arrays of the shape of `x`; of an empty one, itself once: what comes of it says dtypes and shapes."""
-    if not x.size:
-        yield tnp.zeros(x.shape, x.dtype)
-    for i in range(x.size):
-        unit = tnp.zeros(x.size, x.dtype)
-        unit[i] = 1.0
-        yield unit.reshape(x.shape)
-
-
-def _units(leaves: list[Any], k: int) -> Iterator[list[Any]]:
-    """For each element of the leaf `k`: all leaves, zero but for that element."""
+def _for_each_element(f: Callable[[list[Any]], Any], leaves: list[Any], k: int) -> Any:
+    """``f(units)`` for each element of the leaf `k`, along a new first axis: `units` are zero but for that element."""
     zeros = [tnp.zeros(x.shape, x.dtype) for x in leaves]
-    for unit in _basis(leaves[k]):
-        yield [*zeros[:k], unit, *zeros[k + 1 :]]
+    return for_each_unit(lambda unit: f([*zeros[:k], unit, *zeros[k + 1 :]]), leaves[k].shape, leaves[k].dtype)
 
 
 def jacrev(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
-    """The function that gives the Jacobian of `f`, by one backward pass for each element of its value.
+    """The function that gives the Jacobian of `f`, by one backward pass for all elements of its value.
 
     Parameters
     ----------
@@ -81,8 +61,8 @@ def jacrev(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
         leaves = [tnp.asarray(leaf) for leaf in leaves]
 
         def by_arguments(k: int) -> Any:
-            pulled = [pull(build(units)) for units in _units(leaves, k)]
-            found = map_leaves(lambda *rows: _stacked(list(rows), leaves[k].shape, 0), *pulled)
+            rows = _for_each_element(lambda units: pull(build(units)), leaves, k)
+            found = map_leaves(lambda g: g.reshape((*leaves[k].shape, *g.shape[1:])), rows)
             return found[0] if isinstance(argnums, int) else found
 
         return build([by_arguments(k) for k in range(len(leaves))])
@@ -91,10 +71,10 @@ def jacrev(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
 
 
 def jacfwd(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
-    """The function that gives the Jacobian of `f`, by one forward pass for each element of the arguments.
+    """The function that gives the Jacobian of `f`, by one forward pass for all elements of the arguments.
 
-    Parameters and result are those of `jacrev`. `f` runs once for each element, each time on the values that the
-    arguments had; what it writes to them reaches the caller once.
+    Parameters and result are those of `jacrev`. `f` runs once, for tangents of all elements (once for each where it
+    looks at values); what it writes to the arguments reaches the caller once.
 
     >>> import tnp as np
     >>> from tnp_autodiff import jacfwd
@@ -111,29 +91,32 @@ def jacfwd(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
         full = list(args)
         for i, x in zip(nums, rebuild(chosen), strict=True):
             full[i] = x
-        columns: list[list[Any]] = []  # for each leaf of the arguments, for each of its elements, the value's leaves
-        build: Any = None
-        arguments: Any = None
-        for k in range(len(chosen)):
-            columns.append([])
-            for units in _units(chosen, k):
-                arguments = Arguments(tuple(full), nums)
-                accumulator = ForwardAccumulator(arguments.sources, units)
-                with arguments.apart():
-                    y = f(*arguments.args)
-                leaves, build = flatten(accumulator.jvp(y, unconnected_gradients="zero"))
-                columns[k].append(leaves)
-                accumulator.end()
-        if arguments is not None:
-            arguments.hand_back()
+        kept: list[Any] = []  # the last run's arguments, and how its value is built
+
+        def column(units: list[Any]) -> list[Any]:
+            arguments = Arguments(tuple(full), nums)
+            accumulator = ForwardAccumulator(arguments.sources, units)
+            with arguments.apart():
+                y = f(*arguments.args)
+            leaves, build = flatten(accumulator.jvp(y, unconnected_gradients="zero"))
+            accumulator.end()
+            kept[:] = arguments, build
+            return leaves
+
+        columns = [_for_each_element(column, chosen, k) for k in range(len(chosen))]
+        arguments, build = kept
+        arguments.hand_back()
 
         def by_arguments(j: int) -> Any:
             found = rebuild(
-                [_stacked([c[j] for c in column], x.shape, -1) for x, column in zip(chosen, columns, strict=True)]
+                [
+                    tnp.moveaxis(leaves[j], 0, -1).reshape((*leaves[j].shape[1:], *x.shape))
+                    for x, leaves in zip(chosen, columns, strict=True)
+                ]
             )
             return found[0] if isinstance(argnums, int) else tuple(found)
 
-        return build([by_arguments(j) for j in range(len(columns[0][0]))])
+        return build([by_arguments(j) for j in range(len(columns[0]))])
 
     return called
 

@@ -2,6 +2,7 @@ cimport cython
 from tnp cimport content, hot
 from tnp.core cimport layout, native
 from tnp.core.cells cimport Cell, Node
+from tnp cimport tracing
 from tnp.hot cimport ndarray
 
 cdef class Key:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import tnp
-from tnp import content, hot
+from tnp import content, hot, tracing
 from tnp.core import native
 from tnp.core.layout import size_of
 from tnp.hot import ndarray
@@ -245,6 +245,7 @@ def positions(place: Strided, key: Any = None) -> Any:
 
 def geometry(x: ndarray) -> tuple[Strided, int]:
     """The place of `x`, and the bytes of its memory; what is pending stays pending."""
+    x = tracing.beneath(x)
     c = x._cell
     if c is None:
         c = hot.cell_of(x)  # first: a reference of our own would make the memory look shared

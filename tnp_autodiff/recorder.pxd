@@ -2,6 +2,7 @@ cimport cython
 from tnp cimport content, hot
 from tnp.core cimport native
 from tnp.core.interpreter cimport quietly
+from tnp cimport tracing
 from tnp.hot cimport ndarray
 from tnp_autodiff.events cimport Aval, Kept, Op, Source, Write
 from tnp_autodiff.places cimport Key, Scattered, Strided, geometry, is_same_kind, strided

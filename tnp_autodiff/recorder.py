@@ -17,8 +17,11 @@ from tnp.core import native
 from tnp.core.dtypes import is_bfloat16
 from tnp.core.interpreter import DECLINED, OPAQUE, Interpreter, install_base, quietly
 from tnp.hot import ndarray
+from tnp.tracing import public as public
+from tnp.tracing import read_stand_ins as read_stand_ins
 from tnp_autodiff.errors import NotDifferentiableError, explain, warn_leaving
 from tnp_autodiff.events import Aval, Kept, Op, Source, Valueless, Write
+from tnp_autodiff.examples import OfExamples
 from tnp_autodiff.places import Scattered, Strided, geometry, is_same_kind, positions, strided
 from tnp_autodiff.saved import Saved, save
 from tnp_autodiff.tracks import (
@@ -39,7 +42,6 @@ from tnp_autodiff.tracks import paused as paused
 CALLS: dict[Any, Any] = {}  # NumPy's function, method or ufunc -> handler(raw, args, kwargs)
 PRIMITIVES: dict[Any, Any] = {}  # elementwise primitive -> rule; None: its derivative is zero
 ATOMS = frozenset([int, float, bool, slice, type(None), type(Ellipsis)])
-READS: dict[type, Any] = {}  # class that stands for an array -> function that gives the array
 
 
 NO_PARAMS: dict[str, Any] = {}  # rules only read theirs
@@ -47,18 +49,6 @@ inspect: Any = None  # tnp_autodiff/debugging.py's, once it was asked for: it lo
 
 Collector = tuple[int, dict[int, ndarray]]  # from when on, and tracked arrays from before that were read
 collectors: ContextVar[tuple[Collector, ...]] = ContextVar("tnp_autodiff_collectors", default=())
-
-
-def public(raw: Any) -> Any:
-    """What a program under tnp calls that calls `raw` under NumPy."""
-    if isinstance(raw, np.ufunc):
-        return host.ufunc_of(raw)
-    owner = getattr(raw, "__self__", None)
-    if isinstance(owner, np.ufunc):
-        return getattr(host.ufunc_of(owner), raw.__name__)
-    if getattr(raw, "__objclass__", None) is np.ndarray:
-        return getattr(ndarray, raw.__name__)
-    return host.function_of(raw)
 
 
 def run(raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -127,6 +117,11 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
     places : list of places, optional
         What of each operand is read, if that is not the whole.
     """
+    batch = tracing.keeper(operands)
+    if batch is None:
+        batch = tracing.keeper(result if isinstance(result, tuple) else (result,))
+    if batch is not None:
+        return _record_of_examples(batch, rule, operands, result, params)
     tapes: tuple[Recording, ...] = ()
     accumulators: list[Any] = []
     refs: list[Ref | None] = []
@@ -199,6 +194,15 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
     if single:
         return outs[0]
     return tuple(outs) if type(result) is tuple else type(result)(*outs)
+
+
+def _record_of_examples(batch: Any, rule: Any, operands: list[Any], result: Any, params: dict[str, Any]) -> Any:
+    """What arrays of one example of many have made is recorded as of all of them."""
+    single = not isinstance(result, tuple)
+    outs = [batch.every(y) for y in ((result,) if single else result)]
+    given = [batch.every(x) if isinstance(x, (ndarray, np.ndarray, np.generic)) else x for x in operands]
+    found = record(OfExamples(rule, batch), given, outs[0] if single else tuple(outs), params)
+    return batch.up(found)
 
 
 def _made(key: Any, place: Any) -> tuple[Any, Any]:
@@ -396,17 +400,6 @@ def gather_at(x: Any, key: Any, result: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------ the interpreter
-def read_stand_ins(x: Any, depth: int = 0) -> Any:
-    """`x` with arrays in place of what stands for them."""
-    t = type(x)
-    if t in READS:
-        return READS[t](x)
-    if (t is list or t is tuple) and depth < 4:
-        items = [read_stand_ins(y, depth + 1) for y in x]
-        return x if all(a is b for a, b in zip(items, x, strict=True)) else t(items)
-    return x
-
-
 def concerns(x: Any, depth: int = 0) -> bool:
     """Is there a tracked array in `x`?"""
     t = type(x)

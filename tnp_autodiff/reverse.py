@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tnp.hot import ndarray
+from tnp_autodiff.examples import beneath, check_own, for_all, is_one, lowered, raised
 from tnp_autodiff.places import geometry
 from tnp_autodiff.tracks import Cotangents, Event, Recording, Ref, track_of
 
@@ -22,6 +23,14 @@ def gradient(tape: Recording, seeds: list[tuple[Any, Any]], sources: list[Any], 
     keeps : bool
         May the same events be played once more?
     """
+    if any([is_one(y) for y, _ in seeds]):
+        for y, _ in seeds:
+            for x in sources:
+                check_own(y, x)
+        with for_all():
+            lows = [(beneath(y), lowered(g, y)) for y, g in seeds]
+            found = gradient(tape, lows, [beneath(x) for x in sources], keeps)
+        return [raised(g, x) for g, x in zip(found, sources, strict=True)]
     cts, heads = Cotangents(), []
     for y, g in seeds:
         track = track_of(y)

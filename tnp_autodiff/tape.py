@@ -1,7 +1,6 @@
 """`GradientTape`: reverse mode as TensorFlow offers it."""
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -9,14 +8,17 @@ from typing import Any
 import numpy as np
 
 import tnp
+from tnp.core.interpreter import batches
 from tnp.hot import ndarray
 from tnp_autodiff import reverse, variable
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.events import watch
+from tnp_autodiff.examples import own
 from tnp_autodiff.handing import hand_out
 from tnp_autodiff.recorder import is_float, paused
 from tnp_autodiff.tracks import Recording
-from tnp_autodiff.tree import flatten
+from tnp_autodiff.tree import flatten, map_leaves
+from tnp_autodiff.units import for_each_unit
 from tnp_autodiff.variable import Variable
 
 _open: ContextVar[tuple["GradientTape", ...]] = ContextVar("tnp_open_tapes", default=())
@@ -56,6 +58,7 @@ class GradientTape:
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent, self._watches = persistent, watch_accessed_variables
         self._recording = Recording()
+        self._batches = batches.get()  # each example of those has its own source
         self._variables: dict[int, Variable] = {}
         self._entered = False
         self._used = False
@@ -109,7 +112,7 @@ class GradientTape:
             raise NotDifferentiableError(
                 explain(f"watch: {x.dtype} has no derivatives", str(x.dtype), "floating or complex", "x.astype(float)")
             )
-        watch(x, self._recording)
+        watch(own(x, self._batches), self._recording)
 
     def _watch_variable(self, v: Variable) -> None:
         if id(v) not in self._variables:
@@ -219,12 +222,9 @@ class GradientTape:
                [2., 1.]])
         """
         y = _array(target, "target")
-        rows = self._rows(y, sources, unconnected_gradients, _units(y.shape, y.dtype))
-
-        def stacked(*found: Any) -> Any:
-            return None if found[0] is None else tnp.stack(found)[: y.size].reshape((*y.shape, *found[0].shape))
-
-        return _transposed(rows, stacked)
+        _sources(sources, unconnected_gradients)  # before the tape is used
+        rows = self._rows(lambda unit: self.gradient(y, sources, unit, unconnected_gradients), y.shape, y.dtype)
+        return map_leaves(lambda g: g.reshape((*y.shape, *g.shape[1:])), rows)
 
     def batch_jacobian(
         self,
@@ -275,19 +275,23 @@ class GradientTape:
                     "jacobian",
                 )
             )
-        units = (tnp.broadcast_to(unit, y.shape) for unit in _units(y.shape[1:], y.dtype))
-        rows = self._rows(y, source, unconnected_gradients, units)
-        if rows[0] is None:
-            return None
-        return tnp.stack(rows, axis=1)[:, : math.prod(y.shape[1:])].reshape((*y.shape, *x.shape[1:]))
 
-    def _rows(self, y: Any, sources: Any, unconnected_gradients: str, units: Iterable[Any]) -> list[Any]:
-        """The gradients for several cotangents, of which the tape counts as used once."""
-        _sources(sources, unconnected_gradients)
+        _sources(source, unconnected_gradients)
+
+        def row(unit: Any) -> Any:
+            return self.gradient(y, source, tnp.broadcast_to(unit, y.shape), unconnected_gradients)
+
+        rows = self._rows(row, y.shape[1:], y.dtype)
+        if rows is None:
+            return None
+        return tnp.moveaxis(rows, 0, 1).reshape((*y.shape, *x.shape[1:]))
+
+    def _rows(self, f: Callable[[Any], Any], shape: tuple[int, ...], dtype: Any) -> Any:
+        """What `f` gives for each unit array; the tape counts as used once."""
         self._use()
         persistent, self._persistent = self._persistent, True
         try:
-            return [self.gradient(y, sources, unit, unconnected_gradients) for unit in units]
+            return for_each_unit(f, shape, dtype)
         finally:
             self._persistent = persistent
             if not persistent:
@@ -344,26 +348,6 @@ def _seeds(targets: list[Any], output_gradients: Any) -> list[tuple[Any, Any]]:
             )
         seeds.append((y, g))
     return seeds
-
-
-def _units(shape: tuple[int, ...], dtype: Any) -> Iterator[Any]:
-    """Arrays with one element of one, each other zero; of an empty shape one: what comes of it has a shape."""
-    if 0 in shape:
-        yield tnp.zeros(shape, dtype)
-    for k in np.ndindex(shape):
-        unit = tnp.zeros(shape, dtype)
-        unit[k] = 1.0
-        yield unit
-
-
-def _transposed(rows: list[Any], f: Any) -> Any:
-    """Of many structures one, of `f` of the corresponding leaves (which may be None)."""
-    first = rows[0]
-    if isinstance(first, dict):
-        return {k: _transposed([r[k] for r in rows], f) for k in first}
-    if isinstance(first, (list, tuple)):
-        return type(first)([_transposed(list(items), f) for items in zip(*rows, strict=True)])
-    return f(*rows)
 
 
 def _accessed(v: Variable) -> None:

@@ -238,7 +238,12 @@ def track_of(x: Any) -> Track | None:
     """What is known of the memory of `x`; None if nobody wants to know any more."""
     if type(x) is not ndarray or x._cell is None:
         return None
-    track = x._cell.record
+    record = x._cell.record
+    if record is None:
+        return None
+    if type(record) is not Track:  # it stands for many arrays, which have one
+        return track_of(tracing.beneath(x))
+    track: Track | None = record
     if track is not None and not track.is_live():
         x._cell.record = track = None
         if not tracing.is_value(x):
@@ -255,6 +260,7 @@ def track_as(x: ndarray, track: Track) -> None:
 
 def make_track(x: ndarray) -> Track:
     """Begin to track the memory of `x`."""
+    x = tracing.beneath(x)
     track = track_of(x)
     if track is None:
         track = fresh_track(x)[0]

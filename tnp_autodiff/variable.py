@@ -6,7 +6,6 @@ from typing import Any
 
 import tnp
 from tnp import hot, tracing
-from tnp_autodiff.recorder import READS
 
 accessed: list[Callable[["Variable"], None]] = []  # told when the value of a trainable variable is read
 
@@ -55,7 +54,7 @@ class Variable:
         hot.cell_of(self._array)
         self.trainable = trainable
         self.name = name or "Variable"
-        tracing.stand_ins.add(Variable)
+        tracing.stand_ins[Variable] = _value
         tracing.offer_calls()
 
     @property
@@ -162,4 +161,4 @@ def _in_place(variable: Variable, f: Any, other: Any) -> Variable:
     return variable
 
 
-READS[Variable] = operator.attrgetter("value")
+_value = operator.attrgetter("value")

@@ -29,7 +29,7 @@ FORMULAS = {
 
 
 def test_every_name_has_a_formula_here():
-    assert set(FORMULAS) == set(tnp.nn.__all__) == {name for name, module in tnp.EXTRAS.items() if module == "nn"}
+    assert set(FORMULAS) == set(tnp.nn.__all__) == {n for n, module in tnp.EXTRAS.items() if module == "nn"}
 
 
 @pytest.mark.parametrize("name", FORMULAS)

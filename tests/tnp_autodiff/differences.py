@@ -5,11 +5,13 @@ A program is ``f(np, *arrays)``. Its value under tnp has NumPy's bits; its gradi
 differences of the gradient.
 """
 
+import warnings
+
 import numpy
 
 import tnp
 from tnp.core.interpreter import quietly
-from tnp_autodiff import ForwardAccumulator, GradientTape, grad, jvp
+from tnp_autodiff import ForwardAccumulator, GradientTape, grad, jvp, vjp
 
 STEP, SECOND_STEP = 1e-6, 1e-5
 
@@ -47,8 +49,8 @@ def gradient_by_differences(f, xs, i, weights):
     return g
 
 
-def check(f, *xs, second=True, exact=True, tolerance=1e-6, seed=0):
-    """Everything that the module says, for arguments `xs`."""
+def check(f, *xs, second=True, exact=True, tolerance=1e-6, seed=0, batched=True, loops=False):
+    """Everything that the module says, for arguments `xs`; `loops`: `tnp.vmap` has no rule and runs it one by one."""
     rng = numpy.random.default_rng(seed)
     xs = [numpy.array(x) for x in xs]
     value = numpy.asarray(f(numpy, *[x.copy() for x in xs]))
@@ -65,8 +67,45 @@ def check(f, *xs, second=True, exact=True, tolerance=1e-6, seed=0):
     for i, g in enumerate(gradients):
         close(g, gradient_by_differences(f, xs, i, weights), tolerance)
     check_forward(f, xs, rng, tolerance)
+    if batched:
+        with warnings.catch_warnings():
+            if loops:
+                warnings.simplefilter("ignore", tnp.transforms.VmapLoopWarning)
+            check_examples(f, xs, weights, rng)
     if second and all(x.dtype.kind == "f" for x in xs):
         check_second(f, xs, weights, rng)
+
+
+def check_examples(f, xs, weights, rng):
+    """The same for several examples at once (`tnp.vmap`), in every order, is what a loop gives."""
+    examples = [[x * scale for x in xs] for scale in (1, 0.75, 0.5)]
+    batch = [tnp.array(numpy.stack(items)) for items in zip(*examples, strict=True)]
+    numbers = tuple(range(len(xs)))
+
+    def number(*arrays):
+        y = tnp.array(weights.conj()) * f(tnp, *arrays)
+        return tnp.real(y.sum()) if y.dtype.kind == "c" else y.sum()
+
+    def alone(g, *more):
+        rows = [g(*[tnp.array(x) for x in e], *m) for e, *m in zip(examples, *more, strict=True)]
+        return [numpy.stack([plain(y) for y in ys]) for ys in zip(*rows, strict=True)]
+
+    with numpy.errstate(all="ignore"):
+        values = tnp.vmap(lambda *xs: (f(tnp, *xs),))(*batch)
+        for got, want in zip(values, alone(lambda *xs: (f(tnp, *xs),)), strict=True):
+            close(got, want, 1e-12)
+        gradients = alone(grad(number, numbers))
+        for got in (
+            tnp.vmap(grad(number, numbers))(*batch),
+            grad(lambda *b: tnp.vmap(number)(*b).sum(), numbers)(*batch),
+        ):
+            for g, want in zip(got, gradients, strict=True):
+                close(g, want, 1e-10)
+        y, pull = vjp(lambda *xs: f(tnp, *xs), *[tnp.array(x) for x in xs])
+        cotangents = tnp.array(draw(rng, (3, *numpy.shape(y)), y.dtype))
+        for k, got in enumerate(zip(*tnp.vmap(pull)(cotangents), strict=True)):
+            for g, want in zip(got, pull(cotangents[k]), strict=True):
+                close(g, plain(want), 1e-10)
 
 
 def check_forward(f, xs, rng, tolerance):

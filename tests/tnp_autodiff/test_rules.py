@@ -63,4 +63,5 @@ def test_the_document_promises_what_there_is(name):
     spaces = (SPACES[f"{space}." if space else ""], numpy.ndarray, numpy.random)
     functions = [getattr(where, short, None) for where in spaces]
     methods = ("stack", "concatenate", "accumulate", "outer", "at")
-    assert short in methods or any(f is not None and f in CALLS for f in functions)
+    builders = [getattr(type(f), "__getitem__", None) for f in functions]
+    assert short in methods or any(f is not None and f in CALLS for f in functions + builders)

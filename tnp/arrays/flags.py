@@ -4,6 +4,7 @@ import operator
 
 import numpy as _np
 
+from tnp import content
 from tnp.arrays.exports import share
 from tnp.arrays.methods import setflags
 from tnp.arrays.views import _memory, base_of
@@ -45,7 +46,7 @@ class flagsobj:
         if name in ("W", "WRITEABLE"):
             setflags(self._array, write=value)
         else:
-            real(self._array).flags[name] = value
+            content.settle(self._array).flags[name] = value
 
     def __eq__(self, other):
         return isinstance(other, flagsobj) and repr(self) == repr(other)

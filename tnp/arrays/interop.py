@@ -12,7 +12,7 @@ from tnp.core.interpreter import DECLINED, current, quietly
 from tnp.core.native import address
 from tnp.host import HostFunction, call, function_of, intercepted, rewrap, ufunc_of, unwrap
 from tnp.hot import ndarray, real, ufunc, wrap, writable
-from tnp.tracing import is_traced
+from tnp.tracing import box_of, is_traced
 
 _NDARRAY = _np.ndarray
 _ctypes = type(_np.zeros(1).ctypes)
@@ -41,7 +41,7 @@ def __array_ufunc__(self, raw, method, *inputs, **kwargs):
             return NotImplemented
     if type(raw) is ufunc:
         raw = raw._raw
-    if method == "__call__" and any([is_traced(x) for x in inputs]) and current() is not None:
+    if method == "__call__" and any([is_traced(x) and (current() is not None or box_of(x)) for x in inputs]):
         return ufunc_of(raw)(*inputs, **kwargs)
     r = intercepted(getattr(raw, method), inputs, kwargs)
     if r is not DECLINED:
@@ -168,6 +168,9 @@ def __sizeof__(self):
 
 
 def __format__(self, spec):
+    box = box_of(self)
+    if box is not None:
+        return box.interpreter.text(self, lambda x: format(x, spec))
     with quietly():  # printed, a value does not leave the program's reckoning
         return real(self).__format__(spec)
 

@@ -302,7 +302,7 @@ def _holders(cell):
 
 def setflags(self, write=None, align=None, uic=None):
     """`numpy.ndarray.setflags`."""
-    nd = real(self)
+    nd = content.settle(self)
     hot_cell(self)
     keep_owner(self)
     if nd is self._cell.storage.full:  # the storage keeps its own object

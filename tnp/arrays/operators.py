@@ -11,7 +11,7 @@ from tnp.core.elementwise import PRIMITIVES
 from tnp.core.interpreter import DECLINED
 from tnp.host import call, rewrap, run, unwrap
 from tnp.hot import ndarray, writable
-from tnp.ops import contractions, memory
+from tnp.ops.products import product
 from tnp.tracing import is_value
 
 _NDARRAY = _np.ndarray
@@ -59,10 +59,10 @@ def binary(op, a, b):
             return r
     if op.prim is not None:
         r = bind.elementwise(op.prim, (a, b))
-        if r is not None:
-            return r
-    if op.ufunc is _np.matmul and type(a) is ndarray and type(b) is ndarray:
-        return matmul(a, b)
+    else:
+        r = product(a, b)
+    if r is not None:
+        return r
     seen = []
     return rewrap(op.plain(unwrap(a, seen), unwrap(b, seen)), seen)
 
@@ -168,6 +168,10 @@ def call_ufunc(raw, args, kwargs):
         if r is not DECLINED:
             return r
     prim = PRIMITIVES.get(raw)
+    if raw is _np.matmul and len(args) == 2 and not kwargs:
+        r = product(*args)
+        if r is not None:
+            return r
     if prim is not None and len(args) == raw.nin:
         if not kwargs:
             r = bind.elementwise(prim, args)
@@ -195,7 +199,9 @@ def call_ufunc(raw, args, kwargs):
     if raw is _np.matmul and len(args) == 2 and not kwargs and type(args[0]) is ndarray and type(args[1]) is ndarray:
         for tell in host.watchers:
             tell(raw)
-        return matmul(*args)
+        r = product(*args)
+        if r is not None:
+            return r
     outs = kwargs.get("out")
     if type(outs) is tuple and len(outs) == 2 and type(outs[0]) is ndarray and type(outs[1]) is ndarray:
         a, b = outs
@@ -207,14 +213,6 @@ def call_ufunc(raw, args, kwargs):
             if isinstance(x, ndarray):
                 writable(x)
     return run(raw, args, kwargs) if prim is not None or raw in PAIRS else call(raw, args, kwargs)
-
-
-def matmul(x, y):
-    """``x @ y`` of arrays."""
-    seen = []
-    a, b = unwrap(x, seen), unwrap(y, seen)
-    r = contractions.matmul(a, b)
-    return rewrap(_np.matmul(a, b), seen) if r is None else memory.adopt(r)
 
 
 hot_operators = {name: Operator(name) for name in OPERATORS}

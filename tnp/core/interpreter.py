@@ -7,6 +7,9 @@ take over calls of NumPy's functions that are no primitives. Arrays that nobody 
 
 The stack is of the context (`contextvars`): what other threads do is not told. Below it lies one interpreter for all
 (`install_base`): differentiation, which hangs what it knows on the arrays and so needs no block.
+
+An array may also stand for many, which an interpreter keeps elsewhere (vmap): then its cell's record is a `Box`, and
+whatever is done to it is that interpreter's to do, on the stack or not.
 """
 
 import contextlib
@@ -64,6 +67,21 @@ class Interpreter:
         """Learn that ``numpy.add.at(array, key, value)`` is about to happen."""
 
 
+class Box:
+    """What `Cell.record` is where the memory holds nothing: the values are with an interpreter.
+
+    Attributes
+    ----------
+    interpreter : Interpreter
+        With a `level`: of several the highest is asked.
+    """
+
+    __slots__ = ("interpreter",)
+
+    def __init__(self, interpreter: Any) -> None:
+        self.interpreter = interpreter
+
+
 class _Named:
     def __init__(self, name: str) -> None:
         self._name = name
@@ -76,6 +94,8 @@ OPAQUE = _Named("OPAQUE")
 DECLINED = _Named("DECLINED")
 _stack: ContextVar[tuple[Interpreter | None, ...]] = ContextVar("tnp_interpreters", default=())
 _base: Interpreter | None = None
+# Blocks in which functions written for one example run for many, the outermost first (tnp/transforms/batching.py)
+batches: ContextVar[tuple[Any, ...]] = ContextVar("tnp_batches", default=())
 
 
 def install_base(interpreter: Interpreter) -> None:

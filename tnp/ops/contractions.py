@@ -12,7 +12,6 @@ from tnp.hot import ndarray, writable
 _RAW = _np.einsum
 _DTYPES = frozenset("fdFD")  # what BLAS multiplies
 _LABELS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-POOLED = 1 << 18  # bytes of a product: its memory then comes from the pool, where it is warm
 LEAST = 40_000  # products of elements: for fewer NumPy's loop is done before a matrix product has begun
 LEAST_EACH = 500  # of these in each matrix product of a stack
 
@@ -74,16 +73,6 @@ class Contraction:
         else:  # rows or columns that are not evenly spaced in it
             flat[...] = _np.matmul(a, b).reshape(flat.shape)
         return r
-
-
-def matmul(a, b):
-    """The product of two of NumPy's matrices, in memory of the pool; None where NumPy's own serves as well."""
-    if a.ndim != 2 or b.ndim != 2 or a.dtype != b.dtype or a.dtype.char not in _DTYPES or a.shape[1] != b.shape[0]:
-        return None
-    shape = a.shape[0], b.shape[1]
-    if shape[0] * shape[1] * a.itemsize < POOLED:
-        return None
-    return _np.matmul(a, b, content.backend.empty(shape, a.dtype))
 
 
 def _product(sizes):

@@ -226,7 +226,10 @@ def _ufunc(raw: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         r = ufunc_of(raw)(*args)
     if out is None:
         return r if where is True else tnp.where(where, r, tnp.empty_like(r))
-    return into(out, r if where is True else tnp.where(where, r, out), casting)
+    r = r if where is True else tnp.where(where, r, out)
+    if np.shape(r) != out.shape and np.broadcast_shapes(np.shape(r), out.shape) == out.shape:
+        r = tnp.broadcast_to(r, out.shape)
+    return into(out, r, casting)
 
 
 def _where(raw: Any, args: Any, kwargs: Any) -> Any:

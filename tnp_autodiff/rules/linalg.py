@@ -13,6 +13,7 @@ from numpy.linalg import _umath_linalg
 
 import tnp
 import tnp.linalg as _la
+from tnp.tracing import beneath
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.events import Valueless
 from tnp_autodiff.recorder import CALLS, record, run, unknown
@@ -185,7 +186,7 @@ class _Beyond(Valueless):
     """The rule of singular vectors that no singular value has: they may be any basis."""
 
     def vjp(self, g: Any, out: Any, want: Any, xs: Any, params: Any) -> list[Any]:
-        if value_of(g).any():
+        if value_of(beneath(g)).any():
             raise NotDifferentiableError(
                 explain(
                     "gradient: svd: vectors beyond the singular values have no derivative",

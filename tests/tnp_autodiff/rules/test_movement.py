@@ -105,6 +105,8 @@ TWO = {
     "full": lambda np, x, y: np.full((2, 4), x[0]) + np.full_like(x[:2], y[0, 0]),
     "linspace": lambda np, x, y: np.linspace(x[0], y[0], 5),
     "broadcast_arrays": lambda np, x, y: np.broadcast_arrays(x[0], y)[0] * np.broadcast_arrays(x[0], y)[1],
+    "r_": lambda np, x, y: np.r_[x, y, x[:1]] * np.r_["0,2", x[0], y[0], 1.0:5.0][2:],
+    "c_": lambda np, x, y: np.c_[x, y] + np.c_[x[0], y[0]].sum(),
     "meshgrid": lambda np, x, y: np.meshgrid(x[0], y[0])[0] * np.meshgrid(x[0], y[0])[1],
     "gradient": lambda np, x, y: np.gradient(x, axis=1) * y,
     "ediff": lambda np, x, y: np.ediff1d(x) * y[0, 0],
@@ -130,7 +132,7 @@ def test_of_one_array(name):
 
 @pytest.mark.parametrize("name", TWO)
 def test_of_two_arrays(name):
-    check(TWO[name], A, B)
+    check(TWO[name], A, B, loops=name.startswith("geomspace"))
 
 
 @pytest.mark.parametrize("dtype", ["i8", "u1", "i4"])
