@@ -36,7 +36,7 @@ SUBMODULES = frozenset(
 _NN = """
 elu leaky_relu log_sigmoid log_softmax logsumexp relu relu6 selu sigmoid silu softmax softplus softsign swish
 """
-EXTRAS = dict.fromkeys(_NN.split(), "nn")
+EXTRAS = dict.fromkeys(_NN.split(), "nn") | {"jit": "transforms.jit"}
 _plain = {"core", "exceptions", "dtypes", "typing", "f2py", "version"}
 
 del _ndarray_module

@@ -6,6 +6,7 @@ import numpy as _np
 import numpy.random as _np_random
 from numpy.random import bit_generator as _interfaces
 
+from tnp.core.interpreter import DECLINED, recorded, recorder, recording
 from tnp.host import call, rewrap, unwrap
 from tnp.hot import ndarray, writable
 from tnp.namespace import mirror
@@ -16,9 +17,13 @@ _BITS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 def _method(raw: Any, name: str) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return call(raw, (self, *args), kwargs)
+        r = recorded(raw, (self, *args), kwargs)
+        return call(raw, (self, *args), kwargs) if r is DECLINED else r
 
     def writing(self: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        r = recorded(raw, (self, x, *args), kwargs)
+        if r is not DECLINED:
+            return r
         if isinstance(x, ndarray):
             writable(x)
         return call(raw, (self, x, *args), kwargs)
@@ -112,11 +117,19 @@ def default_rng(seed: Any = None) -> Any:
         return Generator(seed)
     if isinstance(seed, _np_random.RandomState):
         return Generator(seed._bit_generator)
-    return Generator(PCG64(seed))
+    below: Any = recorder()
+    if below is None:
+        return Generator(PCG64(seed))
+    with recording(None):
+        made = Generator(PCG64(seed))
+    below.object_made(default_rng, (seed,), {}, made)
+    return made
 
 
 def shuffle(x: Any) -> None:
     """Modify a sequence in-place by shuffling its contents (`numpy.random.shuffle`)."""
+    if recorded(_np_random.shuffle, (x,), {}) is not DECLINED:
+        return
     if isinstance(x, ndarray):
         writable(x)
     call(_np_random.shuffle, (x,), {})

@@ -10,9 +10,10 @@ import numpy as np
 
 from tnp import bind, content, hot, writes
 from tnp import reduce as reduce_module
+from tnp.core import interpreter
 from tnp.core.cells import IMMUTABLE, TRACED
 from tnp.core.elementwise import REDUCTIONS, cast_p, where_p
-from tnp.core.interpreter import DECLINED, OPAQUE, current
+from tnp.core.interpreter import DECLINED, OPAQUE, current, recorded, recorder
 from tnp.host import install_intercept
 from tnp.hot import cell_of, ndarray, wrap
 
@@ -54,12 +55,17 @@ def offer_calls() -> None:
     install_intercept(intercept)
 
 
-def intercept(raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """What the interpreter makes of the call ``raw(*args, **kwargs)``; DECLINED: it is done as always."""
-    i = current()
-    if i is None or not (_concerns(args, 0) or (kwargs and _concerns(kwargs.values(), 0))):
-        return DECLINED
-    return i.call(raw, args, kwargs)
+def intercept(raw: Any, args: Any, kwargs: dict[str, Any], operator: Any = None) -> Any:
+    """What the interpreter makes of the call ``raw(*args, **kwargs)``; DECLINED: it is done as always.
+
+    `operator` is what the program wrote where that is no call of `raw`: to numbers it is something else.
+    """
+    i, below = current(), recorder()
+    if i is not None and (_concerns(args, 0) or (kwargs and _concerns(kwargs.values(), 0))):
+        r = i.call(raw, args, kwargs)
+        if r is not DECLINED or below is None or i.concerns((args, tuple(kwargs.values()))):
+            return r
+    return DECLINED if below is None else below.call(operator or raw, args, kwargs)
 
 
 def _concerns(items: Any, depth: int) -> bool:
@@ -79,6 +85,14 @@ def read(x: Any) -> None:
     i = current()
     if i is not None:
         i.read(x)
+    _expose(x)
+
+
+def _expose(x: Any) -> None:
+    """A recorder learns of what no call says."""
+    below = recorder()
+    if below is not None and not interpreter.is_quiet():
+        below.read(x)
 
 
 def write(x: Any, key: Any = Ellipsis, value: Any = OPAQUE) -> None:
@@ -87,6 +101,8 @@ def write(x: Any, key: Any = Ellipsis, value: Any = OPAQUE) -> None:
     if i is not None:
         trace(x)
         i.write(x, key, value)
+    if value is OPAQUE:
+        _expose(x)
 
 
 def export(x: Any) -> None:
@@ -94,6 +110,7 @@ def export(x: Any) -> None:
     i = current()
     if i is not None:
         i.export(x)
+    _expose(x)
 
 
 def write_add(x: Any, key: Any, value: Any) -> None:
@@ -121,7 +138,9 @@ def _told(prim: Any, params: tuple[tuple[str, Any], ...], args: tuple[Any, ...],
 
 def elementwise(prim: Any, args: tuple[Any, ...], target: Any) -> Any:
     """`bind.elementwise` where an operand or the target is traced: never None."""
-    value = bind.record_elementwise(prim, args)
+    value = recorded(prim.ufunc, args, {})
+    if value is DECLINED:
+        value = bind.record_elementwise(prim, args)
     if value is None:
         value = wrap(prim.ufunc(*[_memory(x) for x in args]))
     return _into(target, _told(prim, (), args, value))
@@ -129,7 +148,9 @@ def elementwise(prim: Any, args: tuple[Any, ...], target: Any) -> Any:
 
 def select(c: Any, x: Any, y: Any, target: Any) -> Any:
     """`bind.select` where an operand or the target is traced: never None."""
-    value = bind.record_select(c, x, y)
+    value = recorded(np.where, (c, x, y), {})
+    if value is DECLINED:
+        value = bind.record_select(c, x, y)
     if value is None:
         value = wrap(np.where(*[_memory(a) for a in (c, x, y)]))
     return _into(target, _told(where_p, (), (c, x, y), value))
@@ -137,7 +158,9 @@ def select(c: Any, x: Any, y: Any, target: Any) -> Any:
 
 def cast(x: Any, dtype: Any) -> Any:
     """`bind.cast` of a traced array: never None."""
-    value = bind.record_cast(x, dtype)
+    value = recorded(np.ndarray.astype, (x, dtype), {})
+    if value is DECLINED:
+        value = bind.record_cast(x, dtype)
     if value is None:
         value = wrap(content.settle(x).astype(dtype))
     return _told(cast_p, (("dtype", dtype),), (x,), value)
@@ -145,7 +168,9 @@ def cast(x: Any, dtype: Any) -> Any:
 
 def reduce(ufunc: Any, x: Any, axis: Any, keepdims: bool, dtype: Any) -> Any:
     """`tnp.reduce.reduce` of a traced array: never None where the reduction is a primitive."""
-    value = reduce_module.run_reduce(ufunc, x, axis, keepdims, dtype)
+    value = recorded(ufunc.reduce, (x, axis), {"dtype": dtype, "keepdims": bool(keepdims)})
+    if value is DECLINED:
+        value = reduce_module.run_reduce(ufunc, x, axis, keepdims, dtype)
     if value is None:
         value = wrap(ufunc.reduce(content.settle(x), axis, dtype=dtype, keepdims=bool(keepdims)))
     return _told(REDUCTIONS[ufunc], (("axis", axis), ("keepdims", bool(keepdims))), (x,), value)

@@ -366,6 +366,9 @@ class Differentiation(Interpreter):
         r = handler(raw, replaced, named)
         return public(raw)(*replaced, **named) if r is DECLINED and not same else r
 
+    def concerns(self, args: Any) -> bool:
+        return concerns(tuple(read_stand_ins(args)))
+
     def read(self, array: Any) -> None:
         if is_tracked(array):
             head = array._cell.record.head

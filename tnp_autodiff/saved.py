@@ -7,7 +7,7 @@ import tnp
 from tnp import bind, content, hot, tracing
 from tnp.core.cells import Cell, Storage, storage_of
 from tnp.core.elementwise import cast_p
-from tnp.core.interpreter import quietly
+from tnp.core.interpreter import quietly, recorder
 from tnp.core.layout import size_of
 from tnp.hot import ndarray
 from tnp.lazy import phantom
@@ -43,7 +43,7 @@ class Saved:
         with quietly():
             size = size_of(place.shape) * place.dtype.itemsize
             self._copy = _copied(x, place, size)
-        self._cell = None if size <= SMALL else weakref.ref(x._cell)
+        self._cell = None if size <= SMALL or recorder() is not None else weakref.ref(x._cell)
 
     def _original(self) -> Any:
         """The memory itself, if nothing was written there since; else None.
@@ -99,6 +99,8 @@ class Saved:
 
 
 def _copied(x: ndarray, place: Strided, size: int) -> Any:
+    if recorder() is not None:
+        return x.copy()
     if size <= SMALL:
         return hot.wrap(content.settle(x).copy())
     if 0 in place.strides:  # what is there, not its repetitions

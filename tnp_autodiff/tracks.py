@@ -12,6 +12,7 @@ import numpy as np
 
 import tnp
 from tnp import hot, tracing
+from tnp.core.interpreter import recorder
 from tnp.hot import ndarray
 from tnp_autodiff.places import Key, geometry
 
@@ -163,7 +164,7 @@ def track_of(x: Any) -> Track | None:
     track = x._cell.record
     if track is not None and not track.is_live():
         x._cell.record = track = None
-        if not tracing.is_value(x):
+        if not tracing.is_value(x) and recorder() is None:
             tracing.untrace(x)
     return track
 

@@ -43,7 +43,7 @@ def __array_ufunc__(self, raw, method, *inputs, **kwargs):
         raw = raw._raw
     if method == "__call__" and any([is_traced(x) for x in inputs]) and current() is not None:
         return ufunc_of(raw)(*inputs, **kwargs)
-    r = intercepted(getattr(raw, method), inputs, kwargs)
+    r = intercepted(raw if method == "__call__" else getattr(raw, method), inputs, kwargs)
     if r is not DECLINED:
         return r
     seen = []

@@ -6,7 +6,8 @@ three events: a primitive read arrays and made a fresh one; a place was written;
 take over calls of NumPy's functions that are no primitives. Arrays that nobody traces cost nothing.
 
 The stack is of the context (`contextvars`): what other threads do is not told. Below it lies one interpreter for all
-(`install_base`): differentiation, which hangs what it knows on the arrays and so needs no block.
+(`install_base`): differentiation, which hangs what it knows on the arrays and so needs no block. Below that one a
+recorder (`recording`) takes over every call that is left, on traced arrays or not: what those above do themselves too.
 """
 
 import contextlib
@@ -45,6 +46,10 @@ class Interpreter:
     def write_add(self, array: Any, key: Any, value: Any) -> None:
         """Learn that ``numpy.add.at(array, key, value)`` is about to happen."""
 
+    def concerns(self, args: Any) -> bool:
+        """Is there, among the arguments of a call, a traced array of which this interpreter wants to know?"""
+        return True
+
 
 class _Named:
     def __init__(self, name: str) -> None:
@@ -57,6 +62,7 @@ class _Named:
 OPAQUE = _Named("OPAQUE")
 DECLINED = _Named("DECLINED")
 _stack: ContextVar[tuple[Interpreter | None, ...]] = ContextVar("tnp_interpreters", default=())
+_recorder: ContextVar[Interpreter | None] = ContextVar("tnp_recorder", default=None)
 _base: Interpreter | None = None
 
 
@@ -92,8 +98,40 @@ def one_level_down() -> Iterator[None]:
         _stack.reset(token)
 
 
+@contextlib.contextmanager
+def recording(interpreter: Interpreter | None) -> Iterator[None]:
+    """``interpreter.call`` takes over, in this context, every call on arrays that those above leave or make."""
+    token = _recorder.set(interpreter)
+    try:
+        yield
+    finally:
+        _recorder.reset(token)
+
+
+def recorder() -> Interpreter | None:
+    """The interpreter below all others, in this context."""
+    return _recorder.get()
+
+
+def recorded(raw: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a recorder makes of a call of which all others have been told; DECLINED: there is none."""
+    below = _recorder.get()
+    return DECLINED if below is None else below.call(raw, args, kwargs)
+
+
+def is_interpreted() -> bool:
+    """Is an interpreter on the stack, in this context?"""
+    return any([i is not None for i in _stack.get()])
+
+
+def is_quiet() -> bool:
+    """Is the program in a block of `quietly`?"""
+    stack = _stack.get()
+    return bool(stack) and stack[-1] is None
+
+
 class quietly:
-    """In this block nobody is told anything: ``with quietly():``."""
+    """In this block nobody but a recorder is told anything: ``with quietly():``."""
 
     __slots__ = ("_token",)
 
