@@ -22,6 +22,7 @@ COMPILED = [
     "tnp/backends/cpu/_blocks.pyx",
     "tnp/backends/cpu/_calls.pyx",
     "tnp/backends/cpu/_crew.pyx",
+    "tnp/backends/cpu/_machine.pyx",
     "tnp/core/cells.py",
     "tnp/core/layout.py",
     "tnp/core/loops.py",

@@ -164,6 +164,7 @@ class Jitted:
                 found = [plain(x, leaves, inputs) for x in found]
             finally:
                 recorder.release()
+        plan.compile()
         self._plans[inputs.key] = plan
         self._plans.move_to_end(inputs.key)
         if len(self._plans) > MOST_PLANS:

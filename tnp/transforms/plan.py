@@ -5,9 +5,13 @@ from typing import Any
 import numpy as np
 
 from tnp import content, hot, tracing
+from tnp.backends.program import Unfit
 from tnp.core import native
 from tnp.hot import ndarray
-from tnp.transforms.record import Record
+from tnp.lazy import warn
+from tnp.transforms.lower import Call
+from tnp.transforms.program import Part, Parts
+from tnp.transforms.record import Record, Ref
 from tnp.transforms.recorder import Recorder, Selected
 from tnp.transforms.replay import Environment, Memory, replay
 from tnp.transforms.signature import Inputs
@@ -27,8 +31,11 @@ class Plan:
         Input arrays whose memory is written.
     structure : Structure
         Of the result.
-    results : list of callable
-        Each gives a leaf of the result, from the environment, the inputs, and what others have made.
+    results : list of (str, object)
+        Leaves of the result: an input ("leaf", number), a view of one ("given"), a number ("value"), an array of its
+        own ("made"), an object that a call made ("object"), anything else ("constant").
+    parts : Parts or None
+        None: the calls are made one by one.
     """
 
     def __init__(self, record: Record, structure: Structure) -> None:
@@ -36,7 +43,26 @@ class Plan:
         self.given: list[tuple[int, int | None, int]] = []
         self.held: list[tuple[int, Any]] = []
         self.written: list[int] = []
-        self.results: list[Any] = []
+        self.results: list[tuple[str, Any]] = []
+        self.parts: Parts | None = None
+        self._static: dict[int, Memory] = {}
+
+    def compile(self) -> None:
+        """Make programs of the calls, where there is a backend that can."""
+        returned: dict[int, Ref] = {}
+        values = {x.slot for kind, x in self.results if kind == "value"}
+        for kind, ref in self.results:
+            if kind == "made":
+                returned[ref.slot] = self.record.made[ref.slot]
+        try:
+            parts = Parts(self.record, returned, values)
+        except Unfit:
+            return
+        self.parts = parts
+        for places, memory in ((parts.places, parts.arena), (parts.constant_places, parts.constants)):
+            for n, at in places.items():
+                start = native.address(memory) + at
+                self._static[n] = Memory(start, self.record.slots[n].nbytes, memory)
 
     def fits(self, inputs: Inputs) -> bool:
         """Is memory that no name reached still apart from that of the arguments?"""
@@ -48,7 +74,10 @@ class Plan:
     def run(self, inputs: Inputs) -> Any:
         """Do what the function does."""
         env = self.environment(inputs)
-        self.compute(env)
+        if self.parts is None:
+            replay(self.record.ops, env)
+        else:
+            self._run_parts(self.parts, env)
         return self.finish(env, inputs)
 
     def environment(self, inputs: Inputs) -> Environment:
@@ -69,20 +98,85 @@ class Plan:
             env.slots[slot] = _held(cell)
         return env
 
-    def compute(self, env: Environment) -> None:
-        """Run the calls."""
-        replay(self.record.ops, env)
+    def _run_parts(self, parts: Parts, env: Environment) -> None:
+        slots = env.slots
+        before = dict(slots)
+        for n, ref in parts.fresh:
+            slots[n] = Memory.of(_empty(ref))
+        slots.update(self._static)
+        for part in parts.parts:
+            if type(part) is Call:
+                replay([part.call], env)
+                continue
+            blocks = [slots[n].start if n in slots else 0 for n in parts.blocks]
+            flags = part.program.run(blocks)
+            if flags and (flags < 0 or flags & warn.asked()):
+                if flags != -2:
+                    part.undo.run(blocks)
+                self._by_hand(part, env, before)
+                return
+
+    def _by_hand(self, part: Part, env: Environment, before: dict[int, Any]) -> None:
+        """Make the calls from here on one by one: NumPy says what is to be said."""
+        if part.first == 0:
+            env.slots = before
+        replay(self.record.ops[part.first :], env)
 
     def finish(self, env: Environment, inputs: Inputs) -> Any:
         """The result, from the memory in which it lies."""
         made: dict[int, ndarray] = {}
-        return self.structure.build(iter([get(env, inputs, made) for get in self.results]))
+        return self.structure.build(iter([self._leaf(kind, x, env, inputs, made) for kind, x in self.results]))
+
+    def _leaf(self, kind: str, x: Any, env: Environment, inputs: Inputs, made: dict[int, ndarray]) -> Any:
+        if kind == "leaf":
+            return inputs.leaves[x]
+        if kind == "value":
+            return env.get(x)
+        if kind == "made":
+            return _own(x, env, made)
+        if kind == "given":
+            ref, k = x
+            return hot._as_view(inputs.arrays[k][1], env.get(ref))
+        return env.slots[x] if kind == "object" else x
 
     def explain(self) -> str:
-        """What the plan does, as text: its calls, in segments, with the memory that they use."""
+        """What the plan does, as text: its calls, the programs they have become, and the memory that these use."""
         lines = [f"plan of {len(self.record.ops)} calls"]
-        lines += [f"  {op.name}" for op in self.record.ops]
+        if self.parts is None:
+            return "\n".join([*lines, "  no program: NumPy's functions are called one by one", *self._names(0, None)])
+        lines[0] += f", arena of {self.parts.arena.size} bytes"
+        for part in self.parts.parts:
+            if type(part) is Call:
+                lines.append(f"  call of {part.call.name}")
+            else:
+                lines += [f"  program of {part.stop - part.first} calls", *self._names(part.first, part.stop)]
+                lines += [f"    {line}" for line in part.program.explain()]
         return "\n".join(lines)
+
+    def _names(self, first: int, stop: int | None) -> list[str]:
+        return ["    calls: " + ", ".join([op.name for op in self.record.ops[first:stop]])]
+
+
+def _empty(ref: Ref) -> Any:
+    """Memory for what a call would make, in its order."""
+    nd = np.empty(ref.shape, ref.dtype)
+    if nd.strides != ref.strides:
+        axes = sorted(range(len(ref.shape)), key=lambda d: -ref.strides[d])
+        nd = np.empty([ref.shape[d] for d in axes], ref.dtype).transpose(np.argsort(axes))
+    return nd
+
+
+def _own(ref: Ref, env: Environment, made: dict[int, ndarray]) -> ndarray:
+    """A result on memory of its own; others may share it."""
+    memory = env.slots[ref.slot]
+    nd = memory.at(ref)
+    owner = made.get(ref.slot)
+    if owner is None:
+        if nd is memory.array:
+            made[ref.slot] = y = hot.wrap(nd)
+            return y
+        owner = made[ref.slot] = hot.wrap(memory.owner)
+    return owner if owner._nd is nd else hot._as_view(owner, nd)
 
 
 def _held(cell: Any) -> Memory:
@@ -109,43 +203,27 @@ def make_plan(recorder: Recorder, inputs: Inputs, structure: Structure, found: l
         elif slot.kind == "held":
             plan.held.append((slot.number, slot.cell))
     of_slot = {slot: k for slot, _, k in plan.given}
-    for x in found:
-        plan.results.append(_getter(x, recorder, leaves, of_slot))
+    plan.results = [_result(x, recorder, leaves, of_slot) for x in found]
     return plan
 
 
-def _getter(x: Any, recorder: Recorder, leaves: list[Any], of_slot: dict[int, int]) -> Any:
+def _result(x: Any, recorder: Recorder, leaves: list[Any], of_slot: dict[int, int]) -> tuple[str, Any]:
     for i, leaf in enumerate(leaves):
         if leaf is x and isinstance(x, (ndarray, np.generic)):
-            return lambda env, inputs, made: inputs.leaves[i]
+            return "leaf", i
     if not isinstance(x, ndarray):
         kept = recorder.object_slot(x)
-        if kept is not None:
-            return lambda env, inputs, made: env.slots[kept]
-        return lambda env, inputs, made: x
+        return ("constant", x) if kept is None else ("object", kept)
     ref = recorder.ref(x)
     slot = recorder.record.slots[ref.slot]
     ref.whole = slot.dynamic
     if ref.value:
-        return lambda env, inputs, made: env.get(ref)
+        return "value", ref
     if slot.kind == "held":
-        return lambda env, inputs, made: x
+        return "constant", x
     if slot.kind == "given":
-        k = of_slot[ref.slot]
-        return lambda env, inputs, made: hot._as_view(inputs.arrays[k][1], env.get(ref))
-
-    def own(env: Environment, inputs: Inputs, made: dict[int, ndarray]) -> Any:
-        memory = env.slots[ref.slot]
-        nd = memory.at(ref)
-        owner = made.get(ref.slot)
-        if owner is None:
-            y = hot.wrap(nd) if nd is memory.array else None
-            owner = made[ref.slot] = y if y is not None else hot.wrap(memory.owner)
-            if y is not None:
-                return y
-        return owner if owner._nd is nd else hot._as_view(owner, nd)
-
-    return own
+        return "given", (ref, of_slot[ref.slot])
+    return "made", ref
 
 
 def plain(x: Any, leaves: list[Any], inputs: Inputs) -> Any:

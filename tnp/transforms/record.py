@@ -133,15 +133,14 @@ class Record:
     ----------
     ops : list of Op
     slots : list of Slot
-    result
-        Structure of what the function returned, and its leaves: see `recorder.Recorder.finish`.
+    made : dict of int to Ref
+        What calls have made, by slot.
     """
 
     def __init__(self) -> None:
         self.ops: list[Op] = []
         self.slots: list[Slot] = []
-        self.result: Any = None
-        self.leaves: list[Any] = []
+        self.made: dict[int, Ref] = {}
 
     def written(self) -> set[int]:
         """The slots that something writes to after they were made."""

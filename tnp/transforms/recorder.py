@@ -242,7 +242,8 @@ class Recorder(Interpreter):
         if cell.marked & TRACED:
             return
         slot = self._made(nd, cell, False)
-        made = Made(slot.number, Ref(slot.number, 0, nd, False, True))
+        ref = self.record.made[slot.number] = Ref(slot.number, 0, nd, False, True)
+        made = Made(slot.number, ref)
         self.record.ops.append(Op(np.ndarray, noted, {}, made, [], native.point(), None))
 
     # ---------------------------------------------------------------------------------------- details
@@ -321,7 +322,8 @@ class Recorder(Interpreter):
                 z = hot.new(Selected)
                 z._nd, z._cell, z._base = y._nd, y._cell, y._base
                 y = z
-            made.append(Made(slot.number, Ref(slot.number, native.address(r) - slot.start, r, False, True)))
+            ref = self.record.made[slot.number] = Ref(slot.number, native.address(r) - slot.start, r, False, True)
+            made.append(Made(slot.number, ref))
             return y, made[-1]
         if isinstance(r, np.generic) and is_number_dtype(r.dtype):
             y = hot.wrap(np.array(r))
