@@ -1,5 +1,6 @@
 """A record as parts: programs of the backend, and between them calls of NumPy's functions."""
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -184,6 +185,8 @@ class Parts:
         for item in self._items:  # room for what a program changes, as it was before
             for ref in written(item):
                 size += -(-self.record.slots[ref.slot].nbytes // ALIGNED) * ALIGNED if ref.slot in self.blocks else 0
+        self._packed_first = size
+        size += max([_packed_bytes(item) for item in self._items], default=0)
         self.arena = _aligned(size)
 
     # ---------------------------------------------------------------------------------------- instructions
@@ -247,6 +250,24 @@ class Parts:
         undo = backend.assemble(after, self.arena, constants)
         self.parts.append(Part(program, undo, min(ops), max(ops) + 1))
 
+    def _leaf(self, ref: Ref, group: Grouped, moves: list[Any]) -> Place:
+        """Where a kernel finds an operand; a few scattered elements that it reads many times are put together first."""
+        place = self._place(ref)
+        if not _scatters(ref, group.shape):
+            return place
+        nbytes, strides = ref.dtype.itemsize, []
+        for n, s in zip(reversed(ref.shape), reversed(ref.strides), strict=True):
+            strides.append(nbytes if s and n > 1 else 0)
+            nbytes *= n if s and n > 1 else 1
+        kept = [d for d, s in enumerate(reversed(strides)) if s]
+        strides.reverse()
+        apart = Place(ARENA, self._packed_from, ref.shape, tuple(strides), ref.dtype)
+        self._packed_from += -(-nbytes // ALIGNED) * ALIGNED
+        shape = tuple([ref.shape[d] for d in kept])
+        source = place._replace(shape=shape, strides=tuple([ref.strides[d] for d in kept]))
+        moves.append(Move(source, apart._replace(shape=shape, strides=tuple([strides[d] for d in kept]))))
+        return apart
+
     def _is_move(self, group: Grouped) -> bool:
         """Does it only copy, as it lies?"""
         if (
@@ -268,9 +289,11 @@ class Parts:
                 if type(leaf) is tuple:
                     return [Move(Place(CONSTANTS, leaf[0], (), (), out.dtype), self._place(out))]
                 return [Move(self._place(leaf), self._place(out))]
-            leaves = [self._place(a) if type(a) is Ref else a for a in item.leaves]
+            moves: list[Any] = []
+            self._packed_from = self._packed_first  # that of others is of no use any more
+            leaves = [self._leaf(a, item, moves) if type(a) is Ref else a for a in item.leaves]
             outputs = [(i, self._place(out)) for i, out in item.outputs]
-            return [Launch(item.steps, leaves, outputs, item.shape, item.count)]
+            return [*moves, Launch(item.steps, leaves, outputs, item.shape, item.count)]
         if t is Fold:
             return [Reduce(item.ufunc, self._place(item.arg), item.axes, self._place(item.out))]
         if t is Product:
@@ -283,6 +306,23 @@ class Parts:
             return []
         at, value = item.value
         return [Move(Place(CONSTANTS, at, value.shape, value.strides, value.dtype), self._place(item.out))]
+
+
+def _scatters(ref: Ref, shape: tuple[int, ...]) -> bool:
+    """Are there few elements, not side by side, that are read many times?"""
+    distinct, inner = 1, None
+    for n, s in zip(ref.shape, ref.strides, strict=True):
+        if n > 1 and s:
+            distinct, inner = distinct * n, s
+    return inner is not None and inner != ref.dtype.itemsize and 4 * distinct <= prod(shape)
+
+
+def _packed_bytes(item: Any) -> int:
+    """Room for such elements."""
+    if type(item) is not Grouped:
+        return 0
+    refs = [a for a in item.reads if _scatters(a, item.shape)]
+    return sum([-(-prod(a.shape) * a.dtype.itemsize // ALIGNED) * ALIGNED for a in refs])
 
 
 def _made_by(record: Record, calls: set[int]) -> set[int]:
