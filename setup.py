@@ -69,6 +69,7 @@ COMPILED = [
     "tnp/arrays/views.py",
     "tnp/ndarray.py",
     "tnp/arrays/_quick.pyx",
+    "tnp/transforms/_front.pyx",
 ]
 
 # Types stand in the .pxd; annotations are for readers and mypy, and never become C types

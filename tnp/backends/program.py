@@ -103,9 +103,16 @@ class Program(Protocol):
     ----------
     arena : numpy.ndarray
         Its own memory, as bytes.
+    run_at : callable
+        `run`, on addresses that stand in memory at an address. Returns what `flags` makes flags of, or -1 or -2.
     """
 
     arena: Any
+    run_at: Any
+
+    def flags(self, status: int) -> int:
+        """What was raised, of what `run_at` returned."""
+        ...
 
     def explain(self) -> list[str]:
         """One line for each instruction."""

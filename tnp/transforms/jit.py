@@ -18,6 +18,7 @@ from tnp import content, hot, tracing
 from tnp.core import interpreter
 from tnp.hot import ndarray
 from tnp.transforms.errors import RetraceWarning, explain
+from tnp.transforms.front import Front, matcher
 from tnp.transforms.names import Names
 from tnp.transforms.plan import Plan, make_plan, plain
 from tnp.transforms.recorder import Recorder
@@ -87,10 +88,11 @@ def jit(
     return Jitted(fun, nums, names)
 
 
-class Jitted:
+class Jitted(Front):
     """A function that `jit` returned."""
 
     def __init__(self, function: Callable[..., Any], nums: tuple[int, ...], names: tuple[str, ...]) -> None:
+        super().__init__(interpreter._recorder, interpreter._stack)
         functools.update_wrapper(self, function)
         self._jitted = function
         self._nums, self._names = nums, names
@@ -104,7 +106,8 @@ class Jitted:
     def __repr__(self) -> str:
         return f"jit({self._jitted!r})"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def long_way(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call, whatever the arguments are."""
         if interpreter.recorder() is not None or interpreter.is_interpreted():
             return self._jitted(*args, **kwargs)
         static, rest, named, together = static_values(args, kwargs, self._nums, self._names)
@@ -115,7 +118,18 @@ class Jitted:
         if plan is None or not plan.fits(inputs):
             return self._trace(inputs, together)[1]
         self._plans.move_to_end(inputs.key)
+        if not kwargs and not self._names:
+            fixed = [(n % len(args), args[n]) for n in self._nums if -len(args) <= n < len(args)]
+            m = matcher(plan, inputs, len(args), fixed) if not fixed else None
+            if m is not None:
+                self.add_matcher(m)
         return plan.run(inputs)
+
+    def again(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call after a program had to be undone: NumPy says what is to be said."""
+        inputs = self._inputs(None, args, kwargs)
+        assert inputs is not None
+        return plan.by_hand(inputs)
 
     def _inputs(self, static: Any, args: Any, kwargs: Any) -> Inputs | None:
         """The inputs of a call; None if somebody wants derivatives of it."""
@@ -195,6 +209,7 @@ class Jitted:
     def clear_cache(self) -> None:
         """Forget all plans."""
         self._plans.clear()
+        self.drop_matchers()
         self._reached = None
 
 

@@ -122,6 +122,22 @@ class Plan:
             env.slots = before
         replay(self.record.ops[part.first :], env)
 
+    def asks(self, status: int) -> bool:
+        """Does the error state ask for what the only program has raised?"""
+        assert self.parts is not None
+        return bool(self.parts.parts[0].program.flags(status) & warn.asked())
+
+    def undo(self, words: int) -> None:
+        """Put back what the only program has changed."""
+        assert self.parts is not None
+        self.parts.parts[0].undo.run_at(words)
+
+    def by_hand(self, inputs: Inputs) -> Any:
+        """`run`, call by call."""
+        env = self.environment(inputs)
+        replay(self.record.ops, env)
+        return self.finish(env, inputs)
+
     def finish(self, env: Environment, inputs: Inputs) -> Any:
         """The result, from the memory in which it lies."""
         made: dict[int, ndarray] = {}

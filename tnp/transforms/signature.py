@@ -31,9 +31,12 @@ class Inputs:
         For each array the piece of memory, and where that starts.
     spans : list of (int, int)
         Addresses of each piece of memory.
+    sources : list of tuple or None
+        Where each leaf comes from: (0, position), (1, getter), (2, number of another leaf, attribute); None where
+        some are inside of structures.
     """
 
-    __slots__ = ("arrays", "count", "groups", "keeps", "key", "leaves", "spans", "structure")
+    __slots__ = ("sources", "arrays", "count", "groups", "keeps", "key", "leaves", "spans", "structure")
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: Names, static: Any) -> None:
         leaves: list[Any] = []
@@ -42,8 +45,16 @@ class Inputs:
         self.structure: Structure = flatten((args, kwargs), leaves)
         key.append(self.structure.key)
         self.count = len(leaves)
-        for label, value in zip(names.labels, names.values(), strict=True):
+        plain = len(leaves) == len(args) and not kwargs
+        self.sources: list[Any] | None = [(0, i, None) for i in range(len(args))] if plain else None
+        for label, get in zip(names.labels, names.getters, strict=True):
+            value, n = get(), len(leaves)
             key.append((label, flatten(value, leaves).key))
+            if self.sources is not None:
+                if len(leaves) == n + 1 and leaves[n] is value:
+                    self.sources.append((1, get, None))
+                else:
+                    self.sources = None
         self.leaves = leaves
         self.arrays: list[tuple[int, Any]] = []
         self._look(leaves, key, names.attributes, 0)
@@ -69,14 +80,23 @@ class Inputs:
 
     def _attributes(self, x: Any, key: list[Any], attributes: set[str], depth: int) -> None:
         found: list[Any] = []
+        first, owner = len(self.leaves), self._number(x)
         for name, value in vars(x).items():
             if name in attributes:
+                n = len(found)
                 key.append((name, flatten(value, found).key))
-        first = len(self.leaves)
+                if self.sources is not None:
+                    if len(found) == n + 1 and found[n] is value:
+                        self.sources.append((2, owner, name))
+                    else:
+                        self.sources = None
         self.leaves.extend(found)
         arrays, self.arrays = self.arrays, []
         self._look(found, key, attributes, depth + 1)
         self.arrays = arrays + [(first + i, y) for i, y in self.arrays]
+
+    def _number(self, x: Any) -> int:
+        return next(i for i, y in enumerate(self.leaves) if y is x)
 
     def _memory(self, key: list[Any]) -> None:
         """Which arrays share memory, and where in it they lie."""

@@ -251,12 +251,24 @@ cdef class Machine:
 
     def run(self, list bases):
         """Run on memory at these addresses. Returns the status raised; -1 if the plan does not fit, -2 if it runs."""
+        cdef word *words = <word *>malloc(8 * (len(bases) + 1))
+        cdef word i
+        for i in range(len(bases)):
+            words[i] = bases[i]
+        try:
+            return self.run_at(<Py_ssize_t>words)
+        finally:
+            free(words)
+
+    def run_at(self, Py_ssize_t words):
+        """`run`, on addresses that stand at this one."""
+        cdef word *bases = <word *>words
         cdef word found, i
         cdef word *b = self.bases
         if self.busy:
             return -2
         for i in range(self.moving):
-            self.at[b[0]] = <char *><Py_ssize_t>(<word>bases[b[1]] + b[2])
+            self.at[b[0]] = <char *><Py_ssize_t>(bases[b[1]] + b[2])
             b += 3
         for i in range(self.patched):
             (<word *><Py_ssize_t>self.patches[2 * i])[0] = <Py_ssize_t>self.at[self.patches[2 * i + 1]]

@@ -73,6 +73,7 @@ class Assembly:
         self._registers = 0
         self._machine: Any = None
         self._told: list[str] = []
+        self.run_at: Any = None
 
     # ---------------------------------------------------------------------------------------- instructions
     def add(self, instruction: Any) -> None:
@@ -179,6 +180,7 @@ class Assembly:
             self._keep += [args, ready]
         machine.load(self._code, patches, self._keep)
         self._machine = machine
+        self.run_at = machine.run_at
         return self
 
     def explain(self) -> list[str]:
@@ -186,9 +188,11 @@ class Assembly:
         return self._told
 
     def run(self, blocks: list[int]) -> int:
-        status = self._machine.run(blocks)
-        if status <= 0:
-            return int(status)
+        status = int(self._machine.run(blocks))
+        return status if status <= 0 else self.flags(status)
+
+    def flags(self, status: int) -> int:
+        """NumPy's bits for those of `run_at`."""
         return (
             bool(status & 4) * DIVIDE
             | bool(status & 8) * OVERFLOW
