@@ -179,7 +179,7 @@ cdef word execute(word *code, word size, char **at, word *registers) noexcept no
                         count += 1
             c += 7
     TNP_SET_STATUS(before)
-    return found
+    return found if found < 0 else found & WATCHED
 
 
 cdef class Machine:
