@@ -47,15 +47,17 @@ def thirty_inputs(n: int) -> tuple[Any, ...]:
     return rng.normal(size=n), rng.normal(size=n), rng.normal(size=(4, 4))
 
 
-def ratio(theirs: Callable[[], Any], ours: Callable[[], Any], pairs: int, number: int) -> tuple[float, float, float]:
-    """Medians of seconds for a call of each, and of the ratios of neighbouring measurements."""
+def ratio(
+    theirs: Callable[..., Any], ours: Callable[..., Any], inputs: tuple[Any, ...], pairs: int, number: int
+) -> tuple[float, float, float]:
+    """Medians of seconds for a call of each, `number` times on the same copy, and of the ratios of neighbours."""
     seconds: tuple[list[float], list[float]] = ([], [])
     for pair in range(pairs):
         for way in (0, 1) if pair % 2 == 0 else (1, 0):
-            call = (theirs, ours)[way]
+            call, fresh = (theirs, ours)[way], copies((numpy, tnp)[way], inputs)
             began = time.perf_counter()
             for _ in range(number):
-                call()
+                call(*fresh)
             seconds[way].append((time.perf_counter() - began) / number)
     middle = statistics.median([a / b for a, b in zip(*seconds, strict=True)])
     return statistics.median(seconds[0]), statistics.median(seconds[1]), middle
@@ -69,8 +71,7 @@ def small_rows(pairs: int) -> Iterator[tuple[str, float, float, float, float, bo
         same = True
         for _ in range(3):
             same = same and identical(thirty(numpy, *a), compiled(*b)) and identical(tuple(a), tuple(b))
-        a, b = copies(numpy, inputs), copies(tnp, inputs)
-        found = ratio(lambda a=a: thirty(numpy, *a), lambda b=b, f=compiled: f(*b), pairs, 200)
+        found = ratio(lambda x, y, m: thirty(numpy, x, y, m), compiled, inputs, pairs, 100)
         yield f"30 operations, n = {n}", *found, floor, same
 
 
@@ -129,8 +130,7 @@ def _program_row(
         want, got = theirs(*a), compiled(*b)
         same = same and (want is got is None or identical(want, got))
     same = same and all(identical(x, y) for x, y in zip(a, b, strict=True))
-    a, b = copies(numpy, inputs), copies(tnp, inputs)
-    return f"NPBench {name}, one core", *ratio(lambda: theirs(*a), lambda: compiled(*b), pairs, 1), NPBENCH[name], same
+    return f"NPBench {name}, one core", *ratio(theirs, compiled, inputs, pairs, 1), NPBENCH[name], same
 
 
 def main() -> None:
