@@ -171,6 +171,10 @@ class Backend(Protocol):
         """Can programs do it? "exact": whatever lies where; "loop": by NumPy's loop; None: no."""
         ...
 
+    def does(self, instruction: Any) -> bool:
+        """Can programs do this `Reduce` or `Multiply`, in whatever blocks it lies, with NumPy's bits?"""
+        ...
+
     def assemble(self, instructions: list[Any], arena: Any, constants: Any) -> Any:
         """A program of the instructions of tnp/backends/program.py. Raises `Unfit`.
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tnp.backends.program import Multiply, Place, Reduce
 from tnp.core import loops
 from tnp.core.elementwise import PRIMITIVES, cast_p, where_p
 from tnp.core.primitive import Primitive
@@ -196,14 +197,13 @@ class Lowering:
     Parameters
     ----------
     record : Record
-    supports : callable
-        ``supports(prim, in_dtypes)``: can the backend's kernels do it? None, "exact" or "loop".
+    backend : Backend
     selects : bool
         Selections by masks may be the program's.
     """
 
-    def __init__(self, record: Record, supports: Any, selects: bool = True) -> None:
-        self.record, self._supports, self._selects = record, supports, selects
+    def __init__(self, record: Record, backend: Any, selects: bool = True) -> None:
+        self.record, self._backend, self._selects = record, backend, selects
         self.steps: list[Any] = []
         self.counts: dict[int, int] = {}  # of slots that are selections
         self.sizes: dict[int, Ref] = {}  # slots that are selections as the program has to hold them
@@ -306,7 +306,7 @@ class Lowering:
         loop = loops.find_loop(prim, types)
         if loop is None or not np.can_cast(loop[1], out.dtype, "same_kind"):
             return False
-        how = self._supports(prim, loop[0])
+        how = self._backend.supports(prim, loop[0])
         if how is None:
             return False
         fresh = any([a is out for a in args]) or not out.whole
@@ -512,8 +512,13 @@ class Lowering:
             x = wide
         if x.dtype != made.dtype or x.dtype.char not in "fdFDlLqQiI" or 0 in x.shape:
             return False
-        self.steps.append(Fold(self._number, ufunc, x, axes, made))
+        self._add_fold(ufunc, x, axes, made)
         return True
+
+    def _add_fold(self, ufunc: np.ufunc, x: Ref, axes: tuple[int, ...], made: Ref) -> None:
+        if not self._backend.does(Reduce(ufunc, _place(x, 0), axes, _place(made, 1))):
+            raise _Not
+        self.steps.append(Fold(self._number, ufunc, x, axes, made))
 
     def _mean(self, args: Any, kwargs: Any, made: Ref) -> bool:
         x = args[0]
@@ -525,7 +530,7 @@ class Lowering:
             n *= x.shape[a]
         if 0 in x.shape or not x.shape:
             return False
-        self.steps.append(Fold(self._number, np.add, x, axes, made))
+        self._add_fold(np.add, x, axes, made)
         divide = PRIMITIVES[np.true_divide]
         loop = loops.find_loop(divide, [made.dtype, float])
         self._add(divide, [made, np.float64(n)], loop[0], loop[1], made)
@@ -538,7 +543,11 @@ class Lowering:
             return False
         if not 0 < len(a.shape) <= 2 or not 0 < len(b.shape) <= 2 or 0 in (*a.shape, *b.shape):
             return False
-        self.steps.append(Product(self._number, np.matmul if raw is operator.matmul else raw, a, b, made))
+        if raw is operator.matmul:
+            raw = np.matmul
+        if not self._backend.does(Multiply(raw, _place(a, 0), _place(b, 1), _place(made, 2))):
+            return False
+        self.steps.append(Product(self._number, raw, a, b, made))
         return True
 
     def _join(self, raw: Any, args: Any, kwargs: Any, made: Ref) -> bool:
@@ -574,6 +583,11 @@ class Lowering:
         args = [mask, zero, m] if raw is np.triu else [mask, m, zero]
         self._add(where_p, args, (_BOOL, made.dtype, made.dtype), made.dtype, made)
         return True
+
+
+def _place(ref: Ref, block: int) -> Place:
+    """Such a place, somewhere."""
+    return Place(block, 0, ref.shape, ref.strides, ref.dtype)
 
 
 def _is_basic(key: Any) -> bool:

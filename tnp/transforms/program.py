@@ -89,14 +89,14 @@ class Parts:
     def _lower(self, record: Record, returned: dict[int, Ref]) -> Lowering:
         """Selections that somebody else than the program looks at are NumPy's."""
         slots = len(record.slots)
-        lowered = Lowering(record, backend.supports)
+        lowered = Lowering(record, backend)
         seen = set(returned)
         for step in lowered.steps:
             if type(step) is Call:
                 seen.update([r.slot for r in step.reads])
         if seen & set(lowered.sizes):
             del record.slots[slots:]
-            lowered = Lowering(record, backend.supports, selects=False)
+            lowered = Lowering(record, backend, selects=False)
         return lowered
 
     # ---------------------------------------------------------------------------------------- who reads what

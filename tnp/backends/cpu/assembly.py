@@ -127,12 +127,10 @@ class Assembly:
         self._code += [*shape, *to, *fro]
 
     def _reduce(self, r: Reduce) -> None:
-        words = self._tried(r, _reduce_candidates, ("reduce", r.ufunc, _kind(r.source), r.axes, _kind(r.out)))
-        self._code += words(self)
+        self._code += self._tried(r, _reduce_candidates, _reduce_key(r))(self)
 
     def _multiply(self, m: Multiply) -> None:
-        key = ("multiply", m.raw, _kind(m.a), _kind(m.b), _kind(m.out))
-        self._code += self._tried(m, _multiply_candidates, key)(self)
+        self._code += self._tried(m, _multiply_candidates, _multiply_key(m))(self)
 
     def _choose(self, c: Choose) -> None:
         self._code += [SELECT, self._pointer(c.source), self._pointer(c.mask), self._pointer(c.out)]
@@ -144,10 +142,7 @@ class Assembly:
 
     def _tried(self, instruction: Any, candidates: Any, key: Any) -> Any:
         """The first way to do it that gives NumPy's bits."""
-        if key not in _verdicts:
-            numbers = range(len(candidates(instruction)))
-            _verdicts[key] = next((i for i in numbers if _agrees(instruction, candidates, i)), None)
-        chosen = _verdicts[key]
+        chosen = verdict(instruction, candidates, key)
         if chosen is None:
             raise Unfit(str(key[:2]))
         return candidates(instruction)[chosen]
@@ -245,6 +240,32 @@ def _merged(shape: list[int], steps: list[list[int]]) -> tuple[list[int], ...]:
 
 
 # ------------------------------------------------------------------------------------------------ trying
+def verdict(instruction: Any, candidates: Any, key: Any) -> int | None:
+    """The number of the first way that gives NumPy's bits."""
+    if key not in _verdicts:
+        numbers = range(len(candidates(instruction)))
+        _verdicts[key] = next((i for i in numbers if _agrees(instruction, candidates, i)), None)
+    found: int | None = _verdicts[key]
+    return found
+
+
+def does(instruction: Any) -> bool:
+    """Is there a way to do this reduction or product?"""
+    if Machine is None:
+        return False
+    if type(instruction) is Reduce:
+        return verdict(instruction, _reduce_candidates, _reduce_key(instruction)) is not None
+    return verdict(instruction, _multiply_candidates, _multiply_key(instruction)) is not None
+
+
+def _reduce_key(r: Reduce) -> Any:
+    return "reduce", r.ufunc, _kind(r.source), r.axes, _kind(r.out)
+
+
+def _multiply_key(m: Multiply) -> Any:
+    return "multiply", m.raw, _kind(m.a), _kind(m.b), _kind(m.out)
+
+
 def _reduce_candidates(r: Reduce) -> list[Any]:
     """Ways to reduce: what the result begins with, and in which order the axes are gone through."""
     loop = numpys_loop(r.ufunc, (r.source.dtype, r.source.dtype))
@@ -260,7 +281,7 @@ def _reduce_candidates(r: Reduce) -> list[Any]:
     dims = [d for d in range(len(r.source.shape)) if r.source.shape[d] != 1]
     by_size = sorted(dims, key=lambda d: -abs(r.source.strides[d]))
     orders = [by_size] if by_size == dims else [by_size, dims]
-    starts: list[Any] = ["first"]
+    starts: list[Any] = ["rest", "first"]
     if r.ufunc in (np.add, np.multiply):
         identity = r.source.dtype.type(0 if r.ufunc is np.add else 1)
         starts = [identity, -identity, "rest"] if r.ufunc is np.add and r.source.dtype.kind in "fc" else [identity]

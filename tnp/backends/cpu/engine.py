@@ -15,7 +15,7 @@ import numpy as np
 from tnp.backends import cache
 from tnp.backends.base import FAST, Group, Step, is_flat
 from tnp.backends.cpu import background, guard, memory, reduce, threads
-from tnp.backends.cpu.assembly import Assembly
+from tnp.backends.cpu.assembly import Assembly, does
 from tnp.backends.cpu.calls import DATA, signature
 from tnp.backends.cpu.compile import common_functions, compiler, is_ready
 from tnp.backends.cpu.emit import Program
@@ -229,6 +229,9 @@ class CpuBackend:
         if is_emitted or is_impossible or not isinstance(prim, Elementwise) or prim.ufunc is None:
             return "exact" if is_emitted else None
         return None if find_loop(prim.ufunc, in_dtypes) is None else "loop"
+
+    def does(self, instruction: Any) -> bool:
+        return does(instruction)
 
     def assemble(self, instructions: list[Any], arena: Any, constants: Any) -> Any:
         made = Assembly(self, arena, constants)
