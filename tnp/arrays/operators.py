@@ -144,6 +144,10 @@ def power(a, b):
     if prim is None:
         r = _product(a, b) if content.is_fast() and type(b) in (int, float) and b in (3, 4) else None
         return binary(op, a, b) if r is None else r
+    if recorder() is not None:
+        r = host.intercepted(prim.ufunc, (a,), {})
+        if r is not DECLINED:
+            return r
     if temporaries.over_unary("pow", a, native.references(a)):
         return over_itself(prim, a)
     r = bind.elementwise(prim, (a,))
