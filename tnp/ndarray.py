@@ -11,7 +11,7 @@ from tnp.arrays.exports import exported, share
 from tnp.arrays.flags import flagsobj, flatiter
 from tnp.arrays.indexing import getitem, hot_cell, setitem
 from tnp.core import native
-from tnp.core.interpreter import current, quietly, recorder
+from tnp.core.interpreter import current, looking, recorder
 from tnp.host import install_arm, unwrap
 from tnp.hot import cell_of, ndarray, real, writable
 from tnp.tracing import is_traced, is_value
@@ -58,7 +58,7 @@ def _iterate(x):
 
 
 def _text(x, which):
-    with quietly():  # printed, a value does not leave the program's reckoning
+    with looking():  # printed, a value does not leave the program's reckoning
         return which(_scalar_of(x))
 
 

@@ -91,7 +91,7 @@ def read(x: Any) -> None:
 def _expose(x: Any) -> None:
     """A recorder learns of what no call says."""
     below = recorder()
-    if below is not None and not interpreter.is_quiet():
+    if below is not None and not interpreter.is_looking():
         below.read(x)
 
 

@@ -8,7 +8,7 @@ import numpy as _np
 from tnp.arrays.exports import exported, share
 from tnp.arrays.methods import method_call
 from tnp.arrays.views import as_class
-from tnp.core.interpreter import DECLINED, current, quietly
+from tnp.core.interpreter import DECLINED, current, looking
 from tnp.core.native import address
 from tnp.host import HostFunction, call, function_of, intercepted, rewrap, ufunc_of, unwrap
 from tnp.hot import ndarray, real, ufunc, wrap, writable
@@ -168,7 +168,7 @@ def __sizeof__(self):
 
 
 def __format__(self, spec):
-    with quietly():  # printed, a value does not leave the program's reckoning
+    with looking():  # printed, a value does not leave the program's reckoning
         return real(self).__format__(spec)
 
 

@@ -5,7 +5,7 @@ import numpy as _np
 from tnp import content
 from tnp.arrays import subclasses
 from tnp.arrays.indexing import hot_cell
-from tnp.core.interpreter import quietly
+from tnp.core.interpreter import looking
 from tnp.host import rewrap, unwrap
 from tnp.hot import OWNER, new, owner_of, quick_view, real, writable
 from tnp.ops.views import pending_view
@@ -78,7 +78,7 @@ def view_attribute(name):
         hot_cell(self)
         seen = []
         if is_traced(self):  # a view looks at no value
-            with quietly():
+            with looking():
                 return rewrap(raw(unwrap(self, seen)), seen)
         return rewrap(raw(unwrap(self, seen)), seen)
 
@@ -87,7 +87,7 @@ def view_attribute(name):
 
 def _memory(x):
     """The NumPy array of `x`, for who looks at no value."""
-    with quietly():
+    with looking():
         return real(x)
 
 

@@ -124,10 +124,10 @@ def is_interpreted() -> bool:
     return any([i is not None for i in _stack.get()])
 
 
-def is_quiet() -> bool:
-    """Is the program in a block of `quietly`?"""
+def is_looking() -> bool:
+    """Is the program in a block of `looking`?"""
     stack = _stack.get()
-    return bool(stack) and stack[-1] is None
+    return len(stack) == 2 and stack[0] is _LOOKING
 
 
 class quietly:
@@ -140,3 +140,15 @@ class quietly:
 
     def __exit__(self, *error: object) -> None:
         _stack.reset(self._token)
+
+
+class looking(quietly):
+    """`quietly`, and a recorder has no say either: what is read decides nothing (a form is looked at, text printed)."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        self._token = _stack.set((_LOOKING, None))
+
+
+_LOOKING = Interpreter()

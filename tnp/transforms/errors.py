@@ -1,9 +1,11 @@
 """What goes wrong when a function is recorded, and notices."""
 
 import linecache
+import sys
+from types import FrameType
 from typing import Any
 
-from tnp.core import native
+_OWN = frozenset({"tnp", "tnp_autodiff", "tnp_keras", "tnp_dist", "numpy"})
 
 
 class ConcretizationError(TypeError):
@@ -30,11 +32,12 @@ def line_of(point: Any) -> tuple[str, int]:
 
 def concrete(did: str, hint: str) -> ConcretizationError:
     """The error for a value that is not known while a function is recorded, with the program's line."""
-    point = native.point()
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] in _OWN:
+        frame = frame.f_back
     where = "unknown"
-    if point is not None:
-        file, line = line_of(point)
+    if frame is not None:
+        file, line = frame.f_code.co_filename, frame.f_lineno
         where = f"{file}:{line}: {linecache.getline(file, line).strip()}"
-    return ConcretizationError(
-        explain(f"jit: {did}", where, "the same steps at every call, for arrays of the same shapes and dtypes", hint)
-    )
+    same = "the same steps at every call, for arrays of the same shapes and dtypes"
+    return ConcretizationError(explain(f"jit: {did}", where, same, hint))

@@ -53,7 +53,7 @@ def matcher(plan: Plan, inputs: Inputs, nargs: int, fixed: list[tuple[int, Any]]
     if len(parts.parts) != 1 or type(parts.parts[0]) is not Part:
         return None
     arrays = {i: k for k, (i, _) in enumerate(inputs.arrays)}
-    sources, leaves = list(inputs.sources), []
+    sources, leaves = list(inputs.sources), list[Any]()
     for i, x in enumerate(inputs.leaves):
         if i not in arrays:
             leaves.append((SAME, x))

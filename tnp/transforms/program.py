@@ -169,7 +169,7 @@ class Parts:
                 n = ref.slot
                 if n in self.places or n in self.blocks or n in self._constant_places:
                     continue
-                nbytes = self._sizes.get(n, self.record.slots[n].nbytes)
+                nbytes = self._bytes_of(n)
                 nbytes = -(-max(nbytes, ref.dtype.itemsize, 1) // ALIGNED) * ALIGNED
                 fitting = next((k for k, (b, _) in enumerate(free) if b == nbytes), None)
                 if fitting is None or calls:
@@ -179,24 +179,56 @@ class Parts:
                     self.places[n] = free.pop(fitting)[1]
             for n in ending.get(i, ()):
                 if n in self.places and n not in self._values:
-                    nbytes = self._sizes.get(n, self.record.slots[n].nbytes)
+                    nbytes = self._bytes_of(n)
                     free.append((-(-max(nbytes, 1) // ALIGNED) * ALIGNED, self.places[n]))
         self._kept_from = size
-        for item in self._items:  # room for what a program changes, as it was before
-            for ref in written(item):
-                size += -(-self.record.slots[ref.slot].nbytes // ALIGNED) * ALIGNED if ref.slot in self.blocks else 0
+        for run in self._runs():  # room for what a program changes, as it was before
+            if type(run) is list:
+                size += sum([-(-self._bytes_of(n) // ALIGNED) * ALIGNED for n in self._changed(run)])
         self._packed_first = size
         size += max([_packed_bytes(item) for item in self._items], default=0)
         self.arena = _aligned(size)
 
+    def _bytes_of(self, n: int) -> int:
+        return self._sizes.get(n, self.record.slots[n].nbytes)
+
+    def _runs(self) -> list[Any]:
+        """Calls, and between them lists of what is one program's."""
+        runs: list[Any] = [[]]
+        for item in self._items:
+            if type(item) is Call:
+                runs += [item, []]
+            else:
+                runs[-1].append(item)
+        return runs
+
+    def _changed(self, items: list[Any]) -> list[int]:
+        """The slots that were there before, and are written."""
+        begun: set[int] = set()
+        changed: dict[int, None] = {}
+        fresh = {n for n, _ in self.fresh}
+        for item in items:
+            for ref in written(item):
+                n = ref.slot
+                if type(item) is Constant or (ref.whole and n not in changed):
+                    begun.add(n)
+                is_older = self.record.slots[n].kind != "made" or (n in self.blocks and n not in fresh)
+                if is_older or n not in begun:
+                    changed[n] = None
+        return list(changed)
+
     # ---------------------------------------------------------------------------------------- instructions
-    def _place(self, ref: Ref) -> Place:
-        n = ref.slot
+    def _start(self, n: int) -> tuple[int, int]:
+        """Where a slot begins."""
         if n in self.blocks:
-            return Place(self.blocks[n], ref.offset, ref.shape, ref.strides, ref.dtype)
+            return self.blocks[n], 0
         if n in self._constant_places:
-            return Place(CONSTANTS, self._constant_places[n] + ref.offset, ref.shape, ref.strides, ref.dtype)
-        return Place(ARENA, self.places[n] + ref.offset, ref.shape, ref.strides, ref.dtype)
+            return CONSTANTS, self._constant_places[n]
+        return ARENA, self.places[n]
+
+    def _place(self, ref: Ref) -> Place:
+        block, start = self._start(ref.slot)
+        return Place(block, start + ref.offset, ref.shape, ref.strides, ref.dtype)
 
     def _assemble(self) -> None:
         for item in self._items:  # before the constants' memory is allocated
@@ -208,15 +240,11 @@ class Parts:
         for at, data in self._constants:
             constants[at : at + data.size] = data
         self.parts: list[Any] = []
-        pending: list[Any] = []
-        for item in [*self._items, None]:
-            if item is None or type(item) is Call:
-                self._part(pending, constants)
-                pending = []
-                if item is not None:
-                    self.parts.append(item)
+        for run in self._runs():
+            if type(run) is list:
+                self._part(run, constants)
             else:
-                pending.append(item)
+                self.parts.append(run)
         self.constants = constants
         self.constant_places = self._constant_places
         self._items = []
@@ -226,22 +254,10 @@ class Parts:
         if not instructions:
             return
         ops = [k for item in items for k in ((item.first, item.last) if type(item) is Grouped else (item.op,))]
-        begun: set[int] = set()
-        saved: dict[int, tuple[int, int, int]] = {}
-        fresh = {n for n, _ in self.fresh}
-        for item in items:
-            for ref in written(item):
-                n = ref.slot
-                if type(item) is Constant or (ref.whole and n not in saved):
-                    begun.add(n)
-                known = self.record.slots[n]
-                is_older = known.kind != "made" or (n in self.blocks and n not in fresh)
-                if (is_older or n not in begun) and n not in saved:
-                    place = self._place(ref)
-                    saved[n] = place.block, place.offset - ref.offset, self._sizes.get(n, known.nbytes)
         before, after = [], []
-        for block, offset, nbytes in saved.values():
-            there = Place(block, offset, (nbytes,), (1,), _BYTE)
+        for n in self._changed(items):
+            nbytes = self._bytes_of(n)
+            there = Place(*(self._start(n)), (nbytes,), (1,), _BYTE)
             apart = Place(ARENA, self._kept_from, (nbytes,), (1,), _BYTE)
             self._kept_from += -(-nbytes // ALIGNED) * ALIGNED
             before.append(Move(there, apart))

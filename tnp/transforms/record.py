@@ -41,13 +41,23 @@ class Ref:
     writeable, value : bool
     whole : bool
         It is the very array that a call made.
+    dynamic : bool
+        Its shape depends on values.
     """
 
-    __slots__ = ("dtype", "offset", "shape", "slot", "strides", "value", "whole", "writeable")
+    __slots__ = ("dtype", "dynamic", "offset", "shape", "slot", "strides", "value", "whole", "writeable")
 
     def __init__(self, slot: int, offset: int, nd: Any, value: bool, whole: bool) -> None:
-        self.slot, self.offset, self.value, self.whole = slot, offset, value, whole
+        self.slot, self.offset, self.value, self.whole, self.dynamic = slot, offset, value, whole, False
         self.shape, self.strides, self.dtype, self.writeable = nd.shape, nd.strides, nd.dtype, nd.flags.writeable
+
+    def is_like(self, nd: Any) -> bool:
+        """Is this array, which a call has made now, like that of the recorded call?"""
+        if self.dynamic:
+            return True
+        if nd.shape != self.shape or nd.dtype != self.dtype:
+            return False
+        return all([n < 2 or a == b for n, a, b in zip(self.shape, self.strides, nd.strides, strict=True)])
 
     def bounds(self) -> tuple[int, int]:
         """The first byte and the one behind the last."""

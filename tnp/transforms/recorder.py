@@ -39,6 +39,7 @@ SHAPING = {
 }  # fmt: skip
 _WHERE = "numpy.where or numpy.select for values; a static argument (static_argnums) for what steers the program"
 _WRITING = frozenset("fill partition put sort setfield byteswap itemset shuffle __setitem__ at".split())
+_UNDETERMINED = frozenset(["empty", "empty_like"])
 _INPLACE = frozenset(
     f"__i{n}__" for n in "add sub mul truediv floordiv mod pow and or xor lshift rshift matmul".split()
 )
@@ -75,6 +76,7 @@ class Recorder(Interpreter):
         self._twins: dict[int, tuple[Any, ndarray]] = {}  # of NumPy's arrays
         self._objects: dict[int, tuple[int, Any]] = {}
         self._modes = np.geterr()
+        self._constant: set[int] = set()  # slots whose content every call makes the same
         self._pieces: dict[int, Slot] = {}
         self.sources: dict[int, tuple[int | None, int]] = {}
 
@@ -217,6 +219,9 @@ class Recorder(Interpreter):
             ("numpy.random", "tnp.random")
         )
         out, shape = self._result(result, seen, made, name, dynamic, random)
+        self._constant.difference_update([self.ref(x).slot for x in written])
+        if not (written or random or dynamic) and name not in _UNDETERMINED and self._is_constant((noted, named)):
+            self._constant.update([m.slot for m in made])
         if made or written or not self._views(result):
             modes = np.geterr()
             self.record.ops.append(
@@ -228,6 +233,10 @@ class Recorder(Interpreter):
         return out
 
     def read(self, array: Any) -> None:
+        cell = hot.cell_of(array)
+        slot = self._cells.get(id(cell))
+        if slot is not None and self._knows(slot, cell) and slot.number in self._constant:
+            return
         raise concrete("a value is asked for that another call may have otherwise", _WHERE)
 
     def write(self, array: Any, key: Any, value: Any) -> None:
@@ -247,6 +256,16 @@ class Recorder(Interpreter):
         self.record.ops.append(Op(np.ndarray, noted, {}, made, [], native.point(), None))
 
     # ---------------------------------------------------------------------------------------- details
+    def _is_constant(self, noted: Any) -> bool:
+        """Are arguments the same at every call?"""
+        if type(noted) is Ref:
+            return noted.slot in self._constant
+        if type(noted) is tuple or type(noted) is list:
+            return all([self._is_constant(x) for x in noted])
+        if type(noted) is dict:
+            return all([self._is_constant(x) for x in noted.values()])
+        return type(noted) is not Kept and not hasattr(noted, "__code__")
+
     def _check_key(self, raw: Any, args: tuple[Any, ...]) -> None:
         """Indices that are arrays of integers keep their number; those of truth values need a place of their own."""
         if raw is _NDARRAY.__getitem__ and _masks(args[1]) and (type(args[1]) is tuple and len(args[1]) > 1):
@@ -323,6 +342,7 @@ class Recorder(Interpreter):
                 z._nd, z._cell, z._base = y._nd, y._cell, y._base
                 y = z
             ref = self.record.made[slot.number] = Ref(slot.number, native.address(r) - slot.start, r, False, True)
+            ref.dynamic = dynamic
             made.append(Made(slot.number, ref))
             return y, made[-1]
         if isinstance(r, np.generic) and is_number_dtype(r.dtype):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tnp.core import native
-from tnp.transforms.errors import line_of
+from tnp.transforms.errors import concrete, line_of
 from tnp.transforms.record import Kept, Made, Op, Ref
 
 
@@ -107,6 +107,8 @@ class Environment:
                 self.slots[made.slot] = result
             else:
                 nd = np.array(result) if type(result) is not np.ndarray else result
+                if not made.ref.is_like(nd):
+                    raise concrete("the shape of a result depends on values", "functions that keep the shape")
                 self.slots[made.slot] = Memory.of(nd)
         elif type(made) is tuple:
             for m, r in zip(made, result, strict=True):

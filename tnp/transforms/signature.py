@@ -36,7 +36,7 @@ class Inputs:
         some are inside of structures.
     """
 
-    __slots__ = ("sources", "arrays", "count", "groups", "keeps", "key", "leaves", "spans", "structure")
+    __slots__ = ("arrays", "count", "groups", "keeps", "key", "leaves", "sources", "spans", "structure")
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: Names, static: Any) -> None:
         leaves: list[Any] = []

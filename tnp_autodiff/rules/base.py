@@ -16,7 +16,7 @@ from numpy._core._exceptions import _UFuncOutputCastingError
 
 import tnp
 from tnp import content
-from tnp.core.interpreter import DECLINED, quietly
+from tnp.core.interpreter import DECLINED, quietly, recorder
 from tnp.hot import ndarray
 from tnp_autodiff import reverse
 from tnp_autodiff.events import watch
@@ -50,7 +50,7 @@ def times(g: Any, factor: Any) -> Any:
     if not isinstance(factor, ndarray):
         if np.all(np.isfinite(factor)):
             return g * factor
-    elif factor.size <= _CHECKED:
+    elif factor.size <= _CHECKED and recorder() is None:
         with np.errstate(all="ignore"):
             if np.isfinite(content.settle(factor)).all():
                 return g * factor
