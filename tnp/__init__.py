@@ -36,7 +36,8 @@ SUBMODULES = frozenset(
 _NN = """
 elu leaky_relu log_sigmoid log_softmax logsumexp relu relu6 selu sigmoid silu softmax softplus softsign swish
 """
-EXTRAS = dict.fromkeys(_NN.split(), "nn") | {"jit": "transforms.jit"}
+EXTRAS = dict.fromkeys(_NN.split(), "nn")
+TRANSFORMS = {"jit": "jit"}
 _plain = {"core", "exceptions", "dtypes", "typing", "f2py", "version"}
 
 del _ndarray_module
@@ -64,6 +65,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"tnp.{name}")
     if name in EXTRAS:
         return getattr(importlib.import_module(f"tnp.{EXTRAS[name]}"), name)
+    if name in TRANSFORMS:
+        return getattr(importlib.import_module(f"tnp.transforms.{TRANSFORMS[name]}"), name)
     if name == "bfloat16":
         return _bfloat16()
     if name.startswith("__") or name not in dir(_np):
@@ -72,4 +75,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *public(_np), *SUBMODULES})
+    return sorted({*globals(), *public(_np), *SUBMODULES, *TRANSFORMS})

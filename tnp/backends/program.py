@@ -114,6 +114,10 @@ class Program(Protocol):
         """What was raised, of what `run_at` returned."""
         ...
 
+    def release(self) -> None:
+        """What lies in the arena is not needed any more."""
+        ...
+
     def explain(self) -> list[str]:
         """One line for each instruction."""
         ...
@@ -121,6 +125,7 @@ class Program(Protocol):
     def run(self, blocks: list[int]) -> int:
         """Run on memory at these addresses, one for each block.
 
-        Returns the floating-point flags; -1 if it does not fit these values (it has run in part), -2 if it is running.
+        Until `release` nobody else may run it. Returns the floating-point flags; -1 if it does not fit these values
+        (it has run in part), -2 if it is running.
         """
         ...

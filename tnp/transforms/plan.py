@@ -34,6 +34,8 @@ class Plan:
     results : list of (str, object)
         Leaves of the result: an input ("leaf", number), a view of one ("given"), a number ("value"), an array of its
         own ("made"), an object that a call made ("object"), anything else ("constant").
+    keeps : list
+        Objects that the key names by their identity.
     parts : Parts or None
         None: the calls are made one by one.
     """
@@ -45,6 +47,7 @@ class Plan:
         self.written: list[int] = []
         self.results: list[tuple[str, Any]] = []
         self.parts: Parts | None = None
+        self.keeps: list[Any] = []
         self._static: dict[int, Memory] = {}
 
     def compile(self) -> None:
@@ -76,9 +79,14 @@ class Plan:
         env = self.environment(inputs)
         if self.parts is None:
             replay(self.record.ops, env)
-        else:
-            self._run_parts(self.parts, env)
-        return self.finish(env, inputs)
+            return self.finish(env, inputs)
+        running: list[Any] = []
+        try:
+            self._run_parts(self.parts, env, running)
+            return self.finish(env, inputs)
+        finally:
+            for program in running:
+                program.release()
 
     def environment(self, inputs: Inputs) -> Environment:
         """The memory of the inputs as slots, ready to be written where that is going to happen."""
@@ -98,7 +106,7 @@ class Plan:
             env.slots[slot] = _held(cell)
         return env
 
-    def _run_parts(self, parts: Parts, env: Environment) -> None:
+    def _run_parts(self, parts: Parts, env: Environment, running: list[Any]) -> None:
         slots = env.slots
         before = dict(slots)
         for n, ref in parts.fresh:
@@ -110,9 +118,12 @@ class Plan:
                 continue
             blocks = [slots[n].start if n in slots else 0 for n in parts.blocks]
             flags = part.program.run(blocks)
+            if flags != -2:
+                running.append(part.program)
             if flags and (flags < 0 or flags & warn.asked()):
                 if flags != -2:
                     part.undo.run(blocks)
+                    running.append(part.undo)
                 self._by_hand(part, env, before)
                 return
 
@@ -218,8 +229,12 @@ def make_plan(recorder: Recorder, inputs: Inputs, structure: Structure, found: l
                 plan.written += [j for j, (g, _) in enumerate(inputs.groups) if g == piece]
         elif slot.kind == "held":
             plan.held.append((slot.number, slot.cell))
+    plan.keeps = inputs.keeps
     of_slot = {slot: k for slot, _, k in plan.given}
     plan.results = [_result(x, recorder, leaves, of_slot) for x in found]
+    for slot in record.slots:
+        if slot.kind != "held":
+            slot.cell = None  # nothing of the first call is kept
     return plan
 
 

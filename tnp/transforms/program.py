@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tnp.backends.program import ARENA, CONSTANTS, Choose, Launch, Move, Multiply, Place, Program, Reduce, Spread
+from tnp.backends.program import ARENA, CONSTANTS, Choose, Launch, Move, Multiply, Place, Program, Reduce, Spread, Unfit
 from tnp.content import backend
 from tnp.core.elementwise import cast_p
 from tnp.transforms.grouping import Grouped, grouped, written
@@ -187,6 +187,8 @@ class Parts:
                 size += sum([-(-self._bytes_of(n) // ALIGNED) * ALIGNED for n in self._changed(run)])
         self._packed_first = size
         size += max([_packed_bytes(item) for item in self._items], default=0)
+        if size > backend.room():
+            raise Unfit("memory for all that is computed")
         self.arena = _aligned(size)
 
     def _bytes_of(self, n: int) -> int:

@@ -1,11 +1,17 @@
 """Compiled functions give what the function gives: bits, types, writes, aliasing, warnings; at every call."""
 
+import gc
 import warnings
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy
 import pytest
 
 import tnp as np
+from tnp.backends.program import Unfit
+from tnp.transforms import program
 from tnp.transforms.errors import ConcretizationError, RetraceWarning
 from tnp.transforms.jit import MOST_PLANS, NOTICE_AFTER, jit
 
@@ -550,3 +556,80 @@ def test_jitted_inside_jitted():
     outer = jit(lambda x: inner(x) + inner(x + 1))
     for _ in range(2):
         assert outer(np.ones(2)).tolist() == [6, 6]
+
+
+# ------------------------------------------------------------------------------------------------ programs
+def test_without_programs_the_calls_are_made_one_by_one(monkeypatch):
+    def unfit(*args):
+        raise Unfit("test")
+
+    monkeypatch.setattr(program, "backend", SimpleNamespace(assemble=unfit, supports=unfit, does=unfit))
+    monkeypatch.setattr(program.Parts, "__init__", unfit)
+    for name in ("scalars", "views", "made views", "masks", "where", "reductions"):
+        compiled = agree(FUNCTIONS[name], vector)
+        assert all(plan.parts is None for plan in compiled._plans.values())
+    for line in WRITES:
+        test_writes(line)
+
+
+def test_small_functions_are_one_program():
+    def f(x, m):
+        x[1:] += np.sin(x[:-1]) * 0.5
+        y = np.exp(-x) / (1.0 + x.sum())
+        y[x > 0] = y[x > 0] ** -1.5
+        return (m @ m)[0] * y[:4].mean() + m.max(axis=1)
+
+    compiled = agree(f, vector, matrix)
+    (plan,) = compiled._plans.values()
+    assert [type(part).__name__ for part in plan.parts.parts] == ["Part"]
+    told = plan.explain()
+    assert "kernel of" in told
+    assert "multiply by matmul" in told
+    assert "arena of" in told
+
+
+def test_threads_run_one_plan():
+    f = jit(lambda x: (np.sin(x) * x).sum() + np.cumsum(x)[-1])
+    arrays = [np.arange(1000.0) + k for k in range(8)]
+    want = [f(x) for x in arrays]
+    assert [f(x) for x in arrays] == want
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(20):
+            assert list(pool.map(f, arrays)) == want
+    assert traces(f) == 1
+
+
+def test_memory_is_freed():
+    f = jit(lambda x: np.sin(x) * 2)
+    x = np.ones(1000)
+    f(x), f(x)
+    ref = weakref.ref(f(x))
+    gc.collect()
+    assert ref() is None
+    plan = weakref.ref(next(iter(f._plans.values())))
+    del f
+    gc.collect()
+    assert plan() is None
+
+
+def test_pending_arguments_and_results():
+    with np.config(lazy_from=1):
+        f = jit(lambda x: x * 2 + 1)
+        for _ in range(3):
+            x = np.arange(100.0) * 3
+            y = f(x) + 1
+            assert y[3] == 20
+        g = jit(lambda x: np.add(x, 1, out=x))
+        for _ in range(3):
+            x = np.arange(100.0)
+            before = x * 2
+            assert g(x) is x
+            assert before[3] == 6
+            assert x[3] == 4
+
+
+def test_shapes_that_only_calls_know_are_checked_at_every_call():
+    f = jit(lambda x: np.repeat(x, x.astype(int)) * 2)
+    assert f(np.ones(3)).tolist() == [2, 2, 2]
+    with pytest.raises(ConcretizationError, match="shape of a result"):
+        f(np.arange(3.0) + 1)

@@ -250,15 +250,24 @@ cdef class Machine:
         free(self.registers)
 
     def run(self, list bases):
-        """Run on memory at these addresses. Returns the status raised; -1 if the plan does not fit, -2 if it runs."""
+        """Run on memory at these addresses. Returns the status raised; -1 if the plan does not fit, -2 if it runs.
+
+        Nobody else may run it until `release`: what lies in the arena is still to be read.
+        """
         cdef word *words = <word *>malloc(8 * (len(bases) + 1))
         cdef word i
         for i in range(len(bases)):
             words[i] = bases[i]
-        try:
-            return self.run_at(<Py_ssize_t>words)
-        finally:
-            free(words)
+        cdef word found
+        found = self.run_at(<Py_ssize_t>words)
+        free(words)
+        if found != -2:
+            self.busy = True
+        return found
+
+    def release(self):
+        """End what `run` began."""
+        self.busy = False
 
     def run_at(self, Py_ssize_t words):
         """`run`, on addresses that stand at this one."""

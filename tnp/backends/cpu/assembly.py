@@ -186,6 +186,10 @@ class Assembly:
         status = int(self._machine.run(blocks))
         return status if status <= 0 else self.flags(status)
 
+    def release(self) -> None:
+        """What lies in the arena is not needed any more."""
+        self._machine.release()
+
     def flags(self, status: int) -> int:
         """NumPy's bits for those of `run_at`."""
         return (
