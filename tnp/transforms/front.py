@@ -39,12 +39,12 @@ _DIMS = 8
 _CONSTANTS = (bool, int, float, complex, str, bytes, type(None))
 
 
-def matcher(plan: Plan, inputs: Inputs, nargs: int, fixed: list[tuple[int, Any]]) -> Any:
+def matcher(plan: Plan, inputs: Inputs, nargs: int, fixed: dict[int, Any]) -> Any:
     """How to recognise inputs for which `plan` was made; None: they take the long way.
 
     Parameters
     ----------
-    fixed : list of (int, object)
+    fixed : dict of int to object
         Static arguments, by position.
     """
     parts = plan.parts
@@ -66,7 +66,9 @@ def matcher(plan: Plan, inputs: Inputs, nargs: int, fixed: list[tuple[int, Any]]
             return None
         offset = nd.__array_interface__["data"][0] - start
         leaves.append((ARRAY, nd.dtype, nd.shape, nd.strides, nd.flags.writeable, piece, offset))
-    for i, value in fixed:
+    others = [i for i in range(nargs) if i not in fixed]
+    sources = [(0, others[s[1]], None) if s[0] == 0 else s for s in sources]
+    for i, value in fixed.items():
         sources.append((0, i, None))
         leaves.append((SAME, value))
     if any([x[0] == SAME and type(x[1]) is complex for x in leaves]):

@@ -119,15 +119,16 @@ class Jitted(Front):
             return self._trace(inputs, together)[1]
         self._plans.move_to_end(inputs.key)
         if not kwargs and not self._names:
-            fixed = [(n % len(args), args[n]) for n in self._nums if -len(args) <= n < len(args)]
-            m = matcher(plan, inputs, len(args), fixed) if not fixed else None
+            fixed = {n % len(args): args[n] for n in self._nums if -len(args) <= n < len(args)}
+            m = matcher(plan, inputs, len(args), fixed)
             if m is not None:
                 self.add_matcher(m)
         return plan.run(inputs)
 
     def again(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call after a program had to be undone: NumPy says what is to be said."""
-        inputs = self._inputs(None, args, kwargs)
+        static, rest, named, _ = static_values(args, kwargs, self._nums, self._names)
+        inputs = self._inputs(static, rest, named)
         assert inputs is not None
         return plan.by_hand(inputs)
 
@@ -178,7 +179,7 @@ class Jitted(Front):
                 found = [plain(x, leaves, inputs) for x in found]
             finally:
                 recorder.release()
-        plan.compile()
+        plan.compile(inputs)
         self._plans[inputs.key] = plan
         self._plans.move_to_end(inputs.key)
         if len(self._plans) > MOST_PLANS:

@@ -14,7 +14,7 @@ from tnp.hot import ufunc
 DEPTH = 3  # attributes of attributes of attributes
 _LIBRARIES = frozenset({"tnp", "tnp_autodiff", "tnp_keras", "tnp_dist", "numpy", "scipy", "builtins", "functools"})
 _FIXED = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, HostFunction, ufunc)
-_MISSING = object()
+_UNCHANGING = (type(None), bool, int, float, complex, str, bytes)
 
 
 class Names:
@@ -69,7 +69,8 @@ class Names:
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             self._value(name, functools.partial(_contents, cell))
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
-            self._value("default", functools.partial(_itself, default))
+            if type(default) not in _UNCHANGING:
+                self._value("default", functools.partial(_itself, default))
         if str(space.get("__name__", "")).partition(".")[0] not in _LIBRARIES:
             self._code(code, space)
 

@@ -50,8 +50,10 @@ class Plan:
         self.keeps: list[Any] = []
         self._static: dict[int, Memory] = {}
 
-    def compile(self) -> None:
+    def compile(self, inputs: Inputs) -> None:
         """Make programs of the calls, where there is a backend that can."""
+        if not all([content.settle(x).flags.aligned for _, x in inputs.arrays if isinstance(x, ndarray)]):
+            return
         returned: dict[int, Ref] = {}
         values = {x.slot for kind, x in self.results if kind == "value"}
         for kind, ref in self.results:

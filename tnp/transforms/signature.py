@@ -12,6 +12,7 @@ from tnp.transforms.names import DEPTH, Names, is_object
 from tnp.transforms.record import is_number_dtype
 from tnp.transforms.structure import Structure, flatten
 
+_LIES = 0x500  # may it be written, and is it aligned?
 _NUMBERS = (bool, int, float, complex, str, bytes)
 
 
@@ -64,14 +65,16 @@ class Inputs:
     def _look(self, leaves: list[Any], key: list[Any], attributes: set[str], depth: int) -> None:
         for i, x in enumerate(leaves):
             t = type(x)
-            if t is ndarray or (t is np.ndarray and is_number_dtype(x.dtype)):
+            if (t is ndarray or t is np.ndarray) and is_number_dtype(x.dtype):
                 self.arrays.append((i, x))
             elif t in _NUMBERS:
                 key.append((i, t, str(x) if t is float or t is complex else x))
             elif isinstance(x, np.generic) and is_number_dtype(x.dtype):
                 self.arrays.append((i, x))
-            elif isinstance(x, ndarray):
-                raise TypeError(f"jit: an array of the class {t.__name__} cannot be an argument")
+            elif isinstance(x, (ndarray, np.ndarray)) and depth == 0 and i < self.count:
+                got = f"{t.__name__} of {x.dtype}"
+                hint = "x.view(tnp.ndarray) for a subclass; others can be static or reached by name"
+                raise TypeError(explain("jit: an argument cannot be recorded", got, "an array of numbers", hint))
             else:
                 key.append((i, t, id(x)))
                 self.keeps.append(x)
@@ -133,7 +136,7 @@ class Inputs:
             start = self.spans[number][0]
             self.groups.append((number, start))
             offset = nd.__array_interface__["data"][0] - start if nd.size else 0
-            key.append((i, number, offset, nd.shape, nd.strides, nd.dtype, nd.flags.writeable))
+            key.append((i, number, offset, nd.shape, nd.strides, nd.dtype, nd.flags.num & _LIES))
 
     def _merged(self, arrays: list[Any]) -> list[Any]:
         """Memory of which NumPy does not say that it is the same, but addresses do."""
