@@ -172,7 +172,7 @@ class Backend(Protocol):
         ...
 
     def does(self, instruction: Any) -> bool:
-        """Can programs do this `Reduce` or `Multiply`, in whatever blocks it lies, with NumPy's bits?"""
+        """Can programs do this with NumPy's bits: a `Reduce` or `Multiply`, in whatever blocks; a `Step` on numbers?"""
         ...
 
     def assemble(self, instructions: list[Any], arena: Any, constants: Any) -> Any:

@@ -38,6 +38,8 @@ class Launch(NamedTuple):
         A place without dimensions is a constant for the whole group.
     outputs : list of (int, Place)
     shape : tuple of int
+    quiet : bool
+        What it raises is nobody's concern; so in the others.
     register : int or None
         The selection that says how many elements there are (of everything one-dimensional and C-contiguous).
     """
@@ -47,6 +49,7 @@ class Launch(NamedTuple):
     outputs: list[tuple[int, Place]]
     shape: tuple[int, ...]
     register: int | None
+    quiet: bool
 
 
 class Move(NamedTuple):
@@ -63,6 +66,7 @@ class Reduce(NamedTuple):
     source: Place
     axes: tuple[int, ...]
     out: Place
+    quiet: bool
 
 
 class Multiply(NamedTuple):
@@ -72,6 +76,7 @@ class Multiply(NamedTuple):
     a: Place
     b: Place
     out: Place
+    quiet: bool
 
 
 class Choose(NamedTuple):

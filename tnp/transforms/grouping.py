@@ -29,9 +29,11 @@ class Grouped:
     count : int or None
     first, last : int
         The calls that it does.
+    quiet : bool
+        The error state ignores what it raises.
     """
 
-    __slots__ = ("_leaf_of", "count", "first", "last", "leaves", "outputs", "shape", "steps")
+    __slots__ = ("_leaf_of", "count", "first", "last", "leaves", "outputs", "quiet", "shape", "steps")
 
     def __init__(self, step: Elementwise) -> None:
         self.shape, self.count, self.first = step.out.shape, step.count, step.op
@@ -39,11 +41,13 @@ class Grouped:
         self.leaves: list[Any] = []
         self.outputs: list[tuple[int, Ref]] = []
         self._leaf_of: dict[Any, int] = {}
-        self.last = step.op
+        self.last, self.quiet = step.op, step.quiet
 
     def takes(self, step: Elementwise) -> bool:
         """May the step join?"""
-        if step.out.shape != self.shape or step.count != self.count or len(self.steps) >= MOST:
+        if step.out.shape != self.shape or step.count != self.count or step.quiet is not self.quiet:
+            return False
+        if len(self.steps) >= MOST:
             return False
         for a in step.reads:
             for _, out in self.outputs:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tnp.backends.base import Step
 from tnp.backends.program import Multiply, Place, Reduce
 from tnp.core import loops
 from tnp.core.elementwise import PRIMITIVES, cast_p, where_p
@@ -31,7 +32,9 @@ INPLACE: dict[Any, np.ufunc] = {
 _EXACT = frozenset(
     [
         np.add, np.subtract, np.multiply, np.true_divide, np.negative, np.absolute, np.sqrt, np.square, np.less,
-        np.less_equal, np.equal, np.not_equal, np.greater, np.greater_equal, np.maximum, np.minimum,
+        np.less_equal, np.equal, np.not_equal, np.greater, np.greater_equal, np.maximum, np.minimum, np.isfinite,
+        np.isnan, np.isinf, np.invert, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.logical_and, np.logical_or,
+        np.logical_not, np.conjugate, np.positive, np.sign, np.reciprocal,
     ]
 )  # fmt: skip
 _FOLDS = {
@@ -63,15 +66,17 @@ class Elementwise:
         Of the loop.
     count : int or None
         The selection (see `Select`) that says how many elements there are.
+    quiet : bool
+        The error state ignores what it raises.
     """
 
-    __slots__ = ("args", "count", "dtype", "in_dtypes", "op", "out", "prim")
+    __slots__ = ("args", "count", "dtype", "in_dtypes", "op", "out", "prim", "quiet")
 
     def __init__(
-        self, op: int, prim: Primitive, args: list[Any], in_dtypes: Any, dtype: Any, out: Ref, count: Any = None
+        self, op: int, prim: Primitive, args: list[Any], in_dtypes: Any, dtype: Any, out: Ref, count: Any, quiet: bool
     ) -> None:
         self.op, self.prim, self.args, self.in_dtypes, self.dtype = op, prim, args, in_dtypes, dtype
-        self.out, self.count = out, count
+        self.out, self.count, self.quiet = out, count, quiet
 
     @property
     def reads(self) -> list[Ref]:
@@ -81,10 +86,10 @@ class Elementwise:
 class Fold:
     """``out[...] = ufunc.reduce(arg, axes)``."""
 
-    __slots__ = ("arg", "axes", "op", "out", "ufunc")
+    __slots__ = ("arg", "axes", "op", "out", "quiet", "ufunc")
 
-    def __init__(self, op: int, ufunc: np.ufunc, arg: Ref, axes: tuple[int, ...], out: Ref) -> None:
-        self.op, self.ufunc, self.arg, self.axes, self.out = op, ufunc, arg, axes, out
+    def __init__(self, op: int, ufunc: np.ufunc, arg: Ref, axes: tuple[int, ...], out: Ref, quiet: bool) -> None:
+        self.op, self.ufunc, self.arg, self.axes, self.out, self.quiet = op, ufunc, arg, axes, out, quiet
 
     @property
     def reads(self) -> list[Ref]:
@@ -94,10 +99,10 @@ class Fold:
 class Product:
     """``out[...] = raw(a, b)``, a product of matrices or vectors."""
 
-    __slots__ = ("a", "b", "op", "out", "raw")
+    __slots__ = ("a", "b", "op", "out", "quiet", "raw")
 
-    def __init__(self, op: int, raw: Any, a: Ref, b: Ref, out: Ref) -> None:
-        self.op, self.raw, self.a, self.b, self.out = op, raw, a, b, out
+    def __init__(self, op: int, raw: Any, a: Ref, b: Ref, out: Ref, quiet: bool) -> None:
+        self.op, self.raw, self.a, self.b, self.out, self.quiet = op, raw, a, b, out, quiet
 
     @property
     def reads(self) -> list[Ref]:
@@ -211,7 +216,8 @@ class Lowering:
         for i, op in enumerate(record.ops):
             self._number, mark, before = i, len(self.steps), dict(self.counts)
             try:
-                if op.modes or not self._lower(op):
+                self._quiet = op.modes is not None and set(op.modes.values()) == {"ignore"}
+                if (op.modes and not self._quiet) or not self._lower(op):
                     raise _Not
             except (_Not, TypeError, ValueError, OverflowError):
                 del self.steps[mark:]
@@ -294,9 +300,14 @@ class Lowering:
             return False
         if operates and ufunc is np.power and type(args[1]) in (int, float, complex) and args[1] in (0, 1, 2, -1, 0.5):
             return False
-        return self._apply(ufunc, args, out, None)
+        return self._apply(ufunc, args, out, None, operates)
 
-    def _apply(self, ufunc: np.ufunc, args: Any, out: Ref, raw: Any) -> bool:
+    def _does_alone(self, prim: Primitive, loop: Any) -> bool:
+        """Does a kernel do to a single number what NumPy does?"""
+        numbers = tuple([~i for i in range(len(loop[0]))])
+        return bool(self._backend.does(Step(prim, numbers, loop[0], loop[1])))
+
+    def _apply(self, ufunc: np.ufunc, args: Any, out: Ref, raw: Any, operates: bool = True) -> bool:
         prim = PRIMITIVES.get(ufunc)
         if prim is None or type(out) is not Ref:
             return False
@@ -311,9 +322,9 @@ class Lowering:
             return False
         fresh = any([a is out for a in args]) or not out.whole
         alone = out.shape in ((), (1,)) or all([type(a) is not Ref or a.value for a in args])
-        if how == "loop" and (alone or (fresh and not _is_dense(out))):
+        if how == "loop" and fresh and not _is_dense(out):
             return False  # NumPy's loops may compute otherwise there
-        if alone and ufunc not in _EXACT:
+        if alone and ufunc not in _EXACT and (operates or not self._does_alone(prim, loop)):
             return False
         if out.dtype.kind == "c" and how != "exact" and alone:
             return False
@@ -337,7 +348,7 @@ class Lowering:
                     raise _Not
                 if type(a) is Ref and overlap(a, out) and not a.same(out):
                     raise _Not
-        self.steps.append(Elementwise(self._number, prim, args, in_dtypes, dtype, out, count))
+        self.steps.append(Elementwise(self._number, prim, args, in_dtypes, dtype, out, count, self._quiet))
 
     def _count(self, args: Any, out: Ref) -> int | None:
         """The selection that the operands are made from."""
@@ -516,9 +527,9 @@ class Lowering:
         return True
 
     def _add_fold(self, ufunc: np.ufunc, x: Ref, axes: tuple[int, ...], made: Ref) -> None:
-        if not self._backend.does(Reduce(ufunc, _place(x, 0), axes, _place(made, 1))):
+        if not self._backend.does(Reduce(ufunc, _place(x, 0), axes, _place(made, 1), False)):
             raise _Not
-        self.steps.append(Fold(self._number, ufunc, x, axes, made))
+        self.steps.append(Fold(self._number, ufunc, x, axes, made, self._quiet))
 
     def _mean(self, args: Any, kwargs: Any, made: Ref) -> bool:
         x = args[0]
@@ -545,9 +556,9 @@ class Lowering:
             return False
         if raw is operator.matmul:
             raw = np.matmul
-        if not self._backend.does(Multiply(raw, _place(a, 0), _place(b, 1), _place(made, 2))):
+        if not self._backend.does(Multiply(raw, _place(a, 0), _place(b, 1), _place(made, 2), False)):
             return False
-        self.steps.append(Product(self._number, raw, a, b, made))
+        self.steps.append(Product(self._number, raw, a, b, made, self._quiet))
         return True
 
     def _join(self, raw: Any, args: Any, kwargs: Any, made: Ref) -> bool:

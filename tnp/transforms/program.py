@@ -311,11 +311,11 @@ class Parts:
             self._packed_from = self._packed_first  # that of others is of no use any more
             leaves = [self._leaf(a, item, moves) if type(a) is Ref else a for a in item.leaves]
             outputs = [(i, self._place(out)) for i, out in item.outputs]
-            return [*moves, Launch(item.steps, leaves, outputs, item.shape, item.count)]
+            return [*moves, Launch(item.steps, leaves, outputs, item.shape, item.count, item.quiet)]
         if t is Fold:
-            return [Reduce(item.ufunc, self._place(item.arg), item.axes, self._place(item.out))]
+            return [Reduce(item.ufunc, self._place(item.arg), item.axes, self._place(item.out), item.quiet)]
         if t is Product:
-            return [Multiply(item.raw, self._place(item.a), self._place(item.b), self._place(item.out))]
+            return [Multiply(item.raw, self._place(item.a), self._place(item.b), self._place(item.out), item.quiet)]
         if t is Select:
             return [Choose(self._place(item.arg), self._place(item.mask), self._place(item.out), item.count)]
         if t is Scatter:

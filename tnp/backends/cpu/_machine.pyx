@@ -119,8 +119,10 @@ cdef word execute(word *code, word size, char **at, word *registers) noexcept no
         if c[0] == KERNEL:
             count = c[4] if c[5] < 0 else registers[c[5]]
             if count > 0:
-                found |= (<kernel><Py_ssize_t>c[1])(<const char *><Py_ssize_t>c[2], 0, c[3], 0, count, 0)
-            c += 6
+                k = (<kernel><Py_ssize_t>c[1])(<const char *><Py_ssize_t>c[2], 0, c[3], 0, count, 0)
+                if c[6]:
+                    found |= k
+            c += 7
         elif c[0] == COPY:
             n = c[4]
             copy(at[c[1]], at[c[2]], c[3], n, c + 5, c + 5 + n, c + 5 + 2 * n)

@@ -1,6 +1,6 @@
 """Programs: instructions put into the words that the machine (_machine.pyx) runs.
 
-    KERNEL, function, arguments, rows, columns, register (-1: `columns` elements)
+    KERNEL, function, arguments, rows, columns, register (-1: `columns` elements), flags count?
     LOOP, function, context, auxdata, flags count?, operands, elements, outer dimensions,
         pointers, inner steps, outer shape, outer steps (of all operands for each dimension)
     GUFUNC, function, context, auxdata, flags count?, operands, dimensions, steps; pointers, dimensions, steps
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group
+from tnp.backends.base import DIVIDE, INVALID, OVERFLOW, UNDERFLOW, Group, Step
 from tnp.backends.cpu.compile import common_functions
 from tnp.backends.cpu.inner_loops import find_gufunc, numpys_loop
 from tnp.backends.program import CONSTANTS, Choose, Launch, Move, Multiply, Place, Reduce, Spread, Unfit
@@ -115,6 +115,7 @@ class Assembly:
             rows,
             columns,
             self._register(launch.register),
+            int(not launch.quiet),
         ]
         for p in [*launch.leaves, *[p for _, p in launch.outputs]]:
             if type(p) is Place:
@@ -262,6 +263,35 @@ def does(instruction: Any) -> bool:
     return verdict(instruction, _multiply_candidates, _multiply_key(instruction)) is not None
 
 
+def alone(backend: Any, step: Step) -> bool:
+    """Does a kernel of this step give NumPy's bits for single numbers, as scalars and as arrays?"""
+    key = ("alone", step.prim, step.in_dtypes, step.dtype)
+    if key not in _verdicts and Machine is not None:
+        _verdicts[key] = _agrees_alone(backend, step)
+    return bool(_verdicts.get(key))
+
+
+def _agrees_alone(backend: Any, step: Step) -> bool:
+    ufunc: Any = step.prim.ufunc  # type: ignore[attr-defined]
+    samples = [
+        _memory(Place(0, 0, (200,), (d.itemsize,), d), seed)[0].view(d) for seed, d in enumerate(step.in_dtypes, 3)
+    ]
+    result = np.empty(1, step.dtype)
+    leaves = [Place(k, 0, (), (), d) for k, d in enumerate(step.in_dtypes)]
+    out = Place(len(leaves), 0, (), (), step.dtype)
+    assembly = Assembly(backend, np.empty(8, "u1"), np.empty(8, "u1"))
+    assembly.add(Launch([step], leaves, [(0, out)], (), None, True))
+    assembly.finish()
+    with np.errstate(all="ignore"):
+        for i in range(200):
+            assembly.run([*[address(s[i : i + 1]) for s in samples], address(result)])
+            assembly.release()
+            for want in (ufunc(*[s[i] for s in samples]), ufunc(*[s[i : i + 1] for s in samples])):
+                if np.asarray(want).tobytes() != result.tobytes() and not (np.isnan(want) and np.isnan(result)).all():
+                    return False
+    return True
+
+
 def _reduce_key(r: Reduce) -> Any:
     return "reduce", r.ufunc, _kind(r.source), r.axes, _kind(r.out)
 
@@ -325,7 +355,7 @@ def _reducing(r: Reduce, loop: Any, over: list[int], order: list[int], start: An
             merged, to, fro = [1], [0], [0]
         begin = assembly._pointer(source._replace(offset=source.offset + offset))
         n = len(merged) - 1
-        code += [LOOP, loop.function, loop.context, loop.auxdata, int(loop.flags), 3, merged[-1], n]
+        code += [LOOP, loop.function, loop.context, loop.auxdata, int(loop.flags and not r.quiet), 3, merged[-1], n]
         code += [out, begin, out, to[-1], fro[-1], to[-1], *merged[:-1]]
         for d in range(n):
             code += [to[d], fro[d], to[d]]
@@ -350,7 +380,16 @@ def _multiply_candidates(m: Multiply) -> list[Any]:
         dims = [1, rows, inner, columns]
         steps = [0, 0, 0, *a, *b, *out]
         pointers = [assembly._pointer(p) for p in (m.a, m.b, m.out)]
-        head = [GUFUNC, loop.function, loop.context, loop.auxdata, int(loop.flags), 3, len(dims), len(steps)]
+        head = [
+            GUFUNC,
+            loop.function,
+            loop.context,
+            loop.auxdata,
+            int(loop.flags and not m.quiet),
+            3,
+            len(dims),
+            len(steps),
+        ]
         return [*head, *pointers, *dims, *steps]
 
     return [words]

@@ -15,7 +15,7 @@ import numpy as np
 from tnp.backends import cache
 from tnp.backends.base import FAST, Group, Step, is_flat
 from tnp.backends.cpu import background, guard, memory, reduce, threads
-from tnp.backends.cpu.assembly import Assembly, does
+from tnp.backends.cpu.assembly import Assembly, alone, does
 from tnp.backends.cpu.calls import DATA, signature
 from tnp.backends.cpu.compile import common_functions, compiler, is_ready
 from tnp.backends.cpu.emit import Program
@@ -231,7 +231,7 @@ class CpuBackend:
         return None if find_loop(prim.ufunc, in_dtypes) is None else "loop"
 
     def does(self, instruction: Any) -> bool:
-        return does(instruction)
+        return alone(self, instruction) if type(instruction) is Step else does(instruction)
 
     def assemble(self, instructions: list[Any], arena: Any, constants: Any) -> Any:
         made = Assembly(self, arena, constants)
