@@ -54,8 +54,8 @@ cdef class Matcher:
     Parameters
     ----------
     plan, program : object
-    sources : list of (int, object, object)
-        Where each value comes from.
+    sources : list of (int, object, object, object)
+        Where values come from, and the key of the structure that they make (tnp/transforms/structure.py).
     leaves : list of (int, ...)
         What it has to be: see `add`.
     sizes : list of int
@@ -120,34 +120,47 @@ cdef class Matcher:
         free(self.kinds)
         free(self.numbers)
 
-    cdef object value(self, int i, tuple args, list found):
-        """Input number `i` now."""
-        cdef tuple source = <tuple>self.sources[i]
-        cdef int kind = source[0]
-        if kind == ARGUMENT:
-            return args[<Py_ssize_t>source[1]]
-        if kind == NAME:
-            return source[1]()
-        return found[<Py_ssize_t>source[1]].__dict__.get(source[2], MISSING)
+    cdef list values(self, tuple args):
+        """The leaves now; None if they make other structures."""
+        cdef list found = []
+        cdef tuple source
+        cdef int kind
+        for item in self.sources:
+            source = <tuple>item
+            kind = source[0]
+            if kind == ARGUMENT:
+                v = args[<Py_ssize_t>source[1]]
+            elif kind == NAME:
+                v = source[1]()
+            else:
+                v = found[<Py_ssize_t>source[1]].__dict__.get(source[2], MISSING)
+            if source[3] is None:
+                if not leaf(v, found):
+                    return None
+            elif not spread(v, <tuple?>source[3], found):
+                return None
+        return found if len(found) == self.count else None
 
     cdef list matched(self, tuple args):
         """The inputs, if they are as they were; None."""
         cdef int i, d, g, h
-        cdef Leaf *leaf
+        cdef Leaf *want
         cdef ndarray x
         cdef cnp.ndarray nd
         cdef Cell c
         cdef word at
-        cdef list found = []
+        cdef list found
         if len(args) != self.nargs:
+            return None
+        found = self.values(args)
+        if found is None:
             return None
         for g in range(self.pieces):
             self.starts[g] = 0
         for i in range(self.count):
-            leaf = &self.leaves[i]
-            v = self.value(i, args, found)
-            found.append(v)
-            if leaf.kind == ARRAY:
+            want = &self.leaves[i]
+            v = found[i]
+            if want.kind == ARRAY:
                 if type(v) is not ndarray:
                     return None
                 x = <ndarray>v
@@ -155,22 +168,22 @@ cdef class Matcher:
                 if x._nd is None or (c is not None and c.marked & ANY):
                     return None
                 nd = <cnp.ndarray>x._nd
-                if <PyObject *>cnp.PyArray_DESCR(nd) != leaf.dtype or cnp.PyArray_NDIM(nd) != leaf.ndim:
+                if <PyObject *>cnp.PyArray_DESCR(nd) != want.dtype or cnp.PyArray_NDIM(nd) != want.ndim:
                     return None
-                for d in range(leaf.ndim):
-                    if cnp.PyArray_DIM(nd, d) != leaf.shape[d] or cnp.PyArray_STRIDE(nd, d) != leaf.strides[d]:
+                for d in range(want.ndim):
+                    if cnp.PyArray_DIM(nd, d) != want.shape[d] or cnp.PyArray_STRIDE(nd, d) != want.strides[d]:
                         return None
-                if not cnp.PyArray_ISALIGNED(nd) or cnp.PyArray_ISWRITEABLE(nd) != leaf.writeable:
+                if not cnp.PyArray_ISALIGNED(nd) or cnp.PyArray_ISWRITEABLE(nd) != want.writeable:
                     return None
-                at = <Py_ssize_t>cnp.PyArray_DATA(nd) - leaf.offset
-                if self.starts[leaf.group] == 0:
-                    self.starts[leaf.group] = at
-                elif self.starts[leaf.group] != at:
+                at = <Py_ssize_t>cnp.PyArray_DATA(nd) - want.offset
+                if self.starts[want.group] == 0:
+                    self.starts[want.group] = at
+                elif self.starts[want.group] != at:
                     return None
-            elif leaf.kind == NUMBER:
-                if <PyObject *>Py_TYPE(v) != leaf.dtype:
+            elif want.kind == NUMBER:
+                if <PyObject *>Py_TYPE(v) != want.dtype:
                     return None
-                cnp.PyArray_ScalarAsCtype(v, leaf.number)
+                cnp.PyArray_ScalarAsCtype(v, want.number)
             elif not is_same(v, self.constants[i]):
                 return None
         for g in range(self.pieces):
@@ -220,6 +233,39 @@ cdef class Matcher:
         if self.form == 0:
             return out[0]
         return tuple(out) if self.form == 1 else self.build(iter(out))
+
+
+cdef bint spread(object x, tuple form, list found) except -1:
+    """Append the leaves of `x`; False if it is no structure of this form."""
+    cdef Py_ssize_t i, n = len(form) - 1
+    cdef tuple part
+    t = form[0]
+    if t is type(None):
+        return x is None
+    if type(x) is not t or len(x) != n:
+        return False
+    if t is dict:
+        i = 0
+        for k, v in x.items():
+            i += 1
+            part = <tuple>form[i]
+            if part[0] != k or not (leaf(v, found) if part[1] is None else spread(v, <tuple?>part[1], found)):
+                return False
+        return True
+    for i in range(n):
+        v = x[i]
+        if not (leaf(v, found) if form[1 + i] is None else spread(v, <tuple?>form[1 + i], found)):
+            return False
+    return True
+
+
+cdef bint leaf(object x, list found) except -1:
+    """Append a leaf, which a structure is not."""
+    t = type(x)
+    if x is None or t is list or t is tuple or t is dict:
+        return False
+    found.append(x)
+    return True
 
 
 cdef bint is_same(object a, object b):

@@ -48,7 +48,7 @@ def matcher(plan: Plan, inputs: Inputs, nargs: int, fixed: dict[int, Any]) -> An
         Static arguments, by position.
     """
     parts = plan.parts
-    if Matcher is None or parts is None or plan.held or inputs.sources is None:
+    if Matcher is None or parts is None or plan.held:
         return None
     if len(parts.parts) != 1 or type(parts.parts[0]) is not Part:
         return None
@@ -67,9 +67,9 @@ def matcher(plan: Plan, inputs: Inputs, nargs: int, fixed: dict[int, Any]) -> An
         offset = nd.__array_interface__["data"][0] - start
         leaves.append((ARRAY, nd.dtype, nd.shape, nd.strides, nd.flags.writeable, piece, offset))
     others = [i for i in range(nargs) if i not in fixed]
-    sources = [(0, others[s[1]], None) if s[0] == 0 else s for s in sources]
+    sources = [(0, others[s[1]], None, s[3]) if s[0] == 0 else s for s in sources]
     for i, value in fixed.items():
-        sources.append((0, i, None))
+        sources.append((0, i, None, None))
         leaves.append((SAME, value))
     if any([x[0] == SAME and type(x[1]) is complex for x in leaves]):
         return None

@@ -32,9 +32,9 @@ class Inputs:
         For each array the piece of memory, and where that starts.
     spans : list of (int, int)
         Addresses of each piece of memory.
-    sources : list of tuple or None
-        Where each leaf comes from: (0, position), (1, getter), (2, number of another leaf, attribute); None where
-        some are inside of structures.
+    sources : list of tuple
+        Where the leaves come from: (0, position), (1, getter), (2, number of another leaf, attribute), and the key of
+        the structure that lies there.
     """
 
     __slots__ = ("arrays", "count", "groups", "keeps", "key", "leaves", "sources", "spans", "structure")
@@ -46,16 +46,11 @@ class Inputs:
         self.structure: Structure = flatten((args, kwargs), leaves)
         key.append(self.structure.key)
         self.count = len(leaves)
-        plain = len(leaves) == len(args) and not kwargs
-        self.sources: list[Any] | None = [(0, i, None) for i in range(len(args))] if plain else None
+        self.sources: list[Any] = [(0, i, None, form) for i, form in enumerate(self.structure.key[1][1:])]
         for label, get in zip(names.labels, names.getters, strict=True):
-            value, n = get(), len(leaves)
-            key.append((label, flatten(value, leaves).key))
-            if self.sources is not None:
-                if len(leaves) == n + 1 and leaves[n] is value:
-                    self.sources.append((1, get, None))
-                else:
-                    self.sources = None
+            form = flatten(get(), leaves).key
+            key.append((label, form))
+            self.sources.append((1, get, None, form))
         self.leaves = leaves
         self.arrays: list[tuple[int, Any]] = []
         self._look(leaves, key, names.attributes, 0)
@@ -63,7 +58,7 @@ class Inputs:
         self.key = tuple(key)
 
     def _look(self, leaves: list[Any], key: list[Any], attributes: set[str], depth: int) -> None:
-        for i, x in enumerate(leaves):
+        for i, x in enumerate(list(leaves)):  # more come while these are looked at
             t = type(x)
             if (t is ndarray or t is np.ndarray) and is_number_dtype(x.dtype):
                 self.arrays.append((i, x))
@@ -86,13 +81,9 @@ class Inputs:
         first, owner = len(self.leaves), self._number(x)
         for name, value in vars(x).items():
             if name in attributes:
-                n = len(found)
-                key.append((name, flatten(value, found).key))
-                if self.sources is not None:
-                    if len(found) == n + 1 and found[n] is value:
-                        self.sources.append((2, owner, name))
-                    else:
-                        self.sources = None
+                form = flatten(value, found).key
+                key.append((name, form))
+                self.sources.append((2, owner, name, form))
         self.leaves.extend(found)
         arrays, self.arrays = self.arrays, []
         self._look(found, key, attributes, depth + 1)

@@ -36,7 +36,7 @@ def flatten(tree: Any, leaves: list[Any]) -> Structure:
     """
     t = type(tree)
     if tree is None:
-        return Structure(t, lambda new: None)
+        return Structure((t,), lambda new: None)
     if t is dict:
         parts = [(k, flatten(v, leaves)) for k, v in tree.items()]
         return Structure((t, *[(k, p.key) for k, p in parts]), lambda new: {k: p.build(new) for k, p in parts})

@@ -690,6 +690,33 @@ def test_arguments_that_begin_to_share_memory_by_the_short_way():
         assert z.tolist() == both.tolist()
 
 
+def test_structures_by_the_short_way():
+    def f(p, x):
+        h = x
+        for w, b in p["layers"]:
+            h = np.tanh(h @ w + b)
+        return {"h": h, "n": (h.sum(), params[0] * 2)}
+
+    def given_(seed):
+        return {"layers": [(matrix(seed), matrix(seed + 1)[0]), (matrix(seed + 2), matrix(seed + 3)[0])], "k": None}
+
+    params = [np.ones(2)]
+    compiled = jit(f)
+    for seed in range(5):
+        same(f(given_(seed), matrix(seed)), compiled(given_(seed), matrix(seed)))
+        params[0] = params[0] + 1
+    assert traces(compiled) == 1
+    p = given_(1)
+    p["layers"].pop()
+    same(f(p, matrix(1)), compiled(p, matrix(1)))
+    p = {"k": None, "layers": given_(2)["layers"]}
+    same(f(p, matrix(1)), compiled(p, matrix(1)))
+    params = (np.ones(2),)
+    same(f(p, matrix(1)), compiled(p, matrix(1)))
+    p["k"] = 3.0
+    same(f(p, matrix(1)), compiled(p, matrix(1)))
+
+
 def _twins(both, *views):
     """The same views of other memory."""
     *views, base = views
