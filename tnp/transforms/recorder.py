@@ -12,10 +12,11 @@ from tnp import content, host, hot, tracing
 from tnp.arrays.methods import OUTPUT_FROM
 from tnp.core import interpreter, native
 from tnp.core.cells import IMMUTABLE, TRACED
-from tnp.core.interpreter import Interpreter
+from tnp.core.interpreter import DECLINED, Interpreter
 from tnp.hot import ndarray
 from tnp.transforms.errors import concrete
 from tnp.transforms.record import Kept, Made, Op, Record, Ref, Slot, is_number_dtype, refs_of
+from tnp.transforms.replay import Lines
 
 _NDARRAY = np.ndarray
 
@@ -116,6 +117,11 @@ class Recorder(Interpreter):
             known = self._twins[id(x)] = x, hot.wrap(x)
         return known[1]
 
+    def knows(self, x: ndarray) -> bool:
+        """Is it an array of what is recorded?"""
+        slot = None if x._cell is None else self._cells.get(id(x._cell))
+        return slot is not None and self._knows(slot, x._cell) and slot.number not in self._constant
+
     @staticmethod
     def _knows(slot: Slot, cell: Any) -> bool:
         """Is it the slot of that very cell? Another may have its address."""
@@ -189,7 +195,7 @@ class Recorder(Interpreter):
             x = host.unwrap(x, [])
             return x, x
         if callable(x) and not isinstance(x, (type, np.ufunc, np.dtype)) and hasattr(x, "__code__"):
-            called = _apart(host.callback(x))
+            called = _apart(host.callback(x), self)
             return called, called
         return x, x
 
@@ -209,7 +215,9 @@ class Recorder(Interpreter):
         for x in written:
             content.release(x)
         given = self._as_method(raw, given, noted)
-        result = raw(*given, **keywords)
+        point = native.point()
+        with Lines(point):
+            result = raw(*given, **keywords)
         given = keywords = None  # type: ignore[assignment] # their references would make the memory look shared
         if not seen and isinstance(raw, np.ufunc) and type(result) is not _NDARRAY:
             return result  # of constants
@@ -226,7 +234,7 @@ class Recorder(Interpreter):
             modes = np.geterr()
             self.record.ops.append(
                 Op(
-                    raw, noted, named, shape, [self.ref(x) for x in written], native.point(),
+                    raw, noted, named, shape, [self.ref(x) for x in written], point,
                     None if modes == self._modes else modes,
                 )
             )  # fmt: skip
@@ -401,11 +409,46 @@ def _hashable(x: Any) -> bool:
     return True
 
 
-def _apart(function: Any) -> Any:
-    """The function, of which nobody is told."""
+class _Apart(Interpreter):
+    """In a callback, which runs again at every call: arrays of the function around it would be those of the first."""
+
+    def __init__(self, around: Recorder) -> None:
+        self._around = around
+
+    def call(self, raw: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self._check((args, tuple(kwargs.values())))
+        return DECLINED
+
+    def read(self, array: Any) -> None:
+        self._check(array)
+
+    def write(self, array: Any, key: Any, value: Any) -> None:
+        self._check(array)
+
+    export = read
+
+    def constructed(self, x: ndarray, args: tuple[Any, ...]) -> None:
+        """Nobody wants to know."""
+
+    def object_made(self, raw: Any, args: tuple[Any, ...], kwargs: dict[str, Any], r: Any) -> None:
+        """Nobody wants to know."""
+
+    def _check(self, x: Any) -> None:
+        if isinstance(x, (list, tuple)):
+            for y in x:
+                self._check(y)
+        elif isinstance(x, ndarray) and self._around.knows(x):
+            raise concrete("a callback uses an array of the function around it", "an argument of the callback")
+
+
+def _apart(function: Any, around: Recorder) -> Any:
+    """The function, which is not recorded."""
+    apart = _Apart(around)
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        with interpreter.recording(None):
+        if interpreter.recorder() is None:  # the plan runs
+            return function(*args, **kwargs)
+        with interpreter.recording(apart):
             return function(*args, **kwargs)
 
     return called

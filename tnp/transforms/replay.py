@@ -127,11 +127,11 @@ class Environment:
 def replay(ops: list[Op], env: Environment) -> None:
     """Run calls one by one; warnings name the line of the program that made the call."""
     for op in ops:
-        with _Lines(op.point):
+        with Lines(op.point):
             env.run(op)
 
 
-class _Lines:
+class Lines:
     """Warnings of the block are given with the line of a point of the program."""
 
     __slots__ = ("_caught", "_found", "_point")

@@ -418,6 +418,15 @@ def test_callbacks_run_at_every_call():
     assert len(calls) == 6
 
 
+def test_callbacks_that_use_arrays_of_the_function_are_refused():
+    def f(x):
+        y = x[0] * 2
+        return np.apply_along_axis(lambda r: r * y, 1, x)
+
+    with pytest.raises(ConcretizationError, match="callback"):
+        jit(f)(np.ones((2, 2)))
+
+
 # ------------------------------------------------------------------------------------------------ refusals
 REFUSED = {
     "bool": lambda x: x if x.sum() > 0 else -x,
@@ -497,9 +506,9 @@ def test_warnings_are_numpys_with_the_line():
         z = np.log(x)
         return y.sum() + z
 
-    compiled = jit(f)
+    compiled, bad = jit(f), np.array([0.0, -1.0])
+    assert warned(jit(f), bad) == warned(f, bad)  # the first call
     compiled(np.ones(2))
-    bad = np.array([0.0, -1.0])
     first = f.__code__.co_firstlineno
     found = warned(compiled, bad)
     assert [(text, line - first) for text, _, line in found] == [
