@@ -9,8 +9,9 @@ from typing import Any
 
 from tnp.backends.base import Step
 from tnp.core.elementwise import cast_p
-from tnp.transforms.lower import Call, Elementwise, overlap
+from tnp.transforms.lower import overlap
 from tnp.transforms.record import Ref
+from tnp.transforms.steps import Call, Elementwise
 
 MOST = 100  # steps of one group
 BACK = 8  # items that a step may go back

@@ -9,12 +9,12 @@ from tnp.backends.program import Unfit
 from tnp.core import native
 from tnp.hot import ndarray
 from tnp.lazy import warn
-from tnp.transforms.lower import Call
 from tnp.transforms.program import Part, Parts
 from tnp.transforms.record import Record, Ref
 from tnp.transforms.recorder import Recorder, Selected
 from tnp.transforms.replay import Environment, Memory, replay
 from tnp.transforms.signature import Inputs
+from tnp.transforms.steps import Call
 from tnp.transforms.structure import Structure
 
 

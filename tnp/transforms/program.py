@@ -9,8 +9,9 @@ from tnp.backends.program import ARENA, CONSTANTS, Choose, Launch, Move, Multipl
 from tnp.content import backend
 from tnp.core.elementwise import cast_p
 from tnp.transforms.grouping import Grouped, grouped, written
-from tnp.transforms.lower import Call, Constant, Fold, Lowering, Product, Scatter, Select, overlap
+from tnp.transforms.lower import Lowering, overlap
 from tnp.transforms.record import Made, Record, Ref, Slot
+from tnp.transforms.steps import Call, Constant, Fold, Product, Scatter, Select
 
 ALIGNED = 64
 _BYTE = np.dtype("u1")
