@@ -72,13 +72,13 @@ class Assembly:
         self._keep: list[Any] = [arena, constants]
         self._registers = 0
         self._machine: Any = None
-        self._told: list[str] = []
+        self._instructions: list[Any] = []
         self.run_at: Any = None
 
     # ---------------------------------------------------------------------------------------- instructions
     def add(self, instruction: Any) -> None:
         """Append an instruction."""
-        self._told.append(_told(instruction))
+        self._instructions.append(instruction)
         getattr(self, f"_{type(instruction).__name__.lower()}")(instruction)
 
     def _pointer(self, place: Place) -> int:
@@ -181,7 +181,7 @@ class Assembly:
 
     def explain(self) -> list[str]:
         """One line for each instruction."""
-        return self._told
+        return [_told(instruction) for instruction in self._instructions]
 
     def run(self, blocks: list[int]) -> int:
         status = int(self._machine.run(blocks))
