@@ -43,6 +43,7 @@ EXTRAS = {
     **dict.fromkeys(_NN.split(), "nn"),
     **dict.fromkeys("cond fori_loop scan vectorized_map vmap while_loop".split(), "transforms"),
     "expm": "matrix_functions",
+    "jit": "transforms.jit",
 }
 _plain = {"core", "exceptions", "dtypes", "typing", "f2py", "version"}
 

@@ -9,7 +9,7 @@ import numpy as np
 from tnp.arrays.flags import flatiter
 from tnp.arrays.iterators import broadcast, nditer
 from tnp.arrays.methods import calibrate_resize
-from tnp.core.interpreter import DECLINED
+from tnp.core.interpreter import DECLINED, recorded
 from tnp.host import call, host_function, intercepted, rewrap, ufunc_of, unwrap
 from tnp.hot import ndarray, ufunc, wrap
 from tnp.ops import contractions  # noqa: F401 - makes einsum native
@@ -57,7 +57,8 @@ def _proxy_class(raw: Any, wrapped: Iterable[str] = ()) -> type:
 
 def _method(raw: Any) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return call(raw, (self, *args), kwargs)
+        r = recorded(raw, (self, *args), kwargs)
+        return call(raw, (self, *args), kwargs) if r is DECLINED else r
 
     method.__name__, method.__doc__ = raw.__name__, raw.__doc__
     return method

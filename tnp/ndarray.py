@@ -11,7 +11,7 @@ from tnp.arrays.exports import exported, share
 from tnp.arrays.flags import flagsobj, flatiter
 from tnp.arrays.indexing import getitem, hot_cell, setitem
 from tnp.core import native
-from tnp.core.interpreter import current, quietly
+from tnp.core.interpreter import current, looking, quietly, recorder
 from tnp.host import install_arm, unwrap
 from tnp.hot import cell_of, ndarray, real, writable
 from tnp.tracing import box_of, is_traced, is_value
@@ -31,6 +31,8 @@ def construct(x, shape, dtype=float, buffer=None, offset=0, strides=None, order=
         x._cell.marked |= 16
     else:
         x._nd = nd
+    if recorder() is not None and type(x) is ndarray:
+        recorder().constructed(x, (shape, dtype, buffer, offset, strides, order))
     if type(x) is not ndarray and type(x).__array_finalize__ is not None:
         x.__array_finalize__(None)
 
@@ -41,7 +43,8 @@ def export_buffer(buffer):
 
 # What the hot path asks by name, because it happens rarely
 def _iterate(x):
-    if is_traced(x) and (current() is not None or box_of(x) is not None):  # each element is an operation of its own
+    told = current() is not None or recorder() is not None or box_of(x) is not None
+    if is_traced(x) and told:  # each element is an operation of its own
         shape = content.shape_of(x)
         if shape:
             return (x[i] for i in range(shape[0]))
@@ -59,7 +62,7 @@ def _text(x, which):
     box = box_of(x)
     if box is not None:
         return box.interpreter.text(x, which)
-    with quietly():  # printed, a value does not leave the program's reckoning
+    with looking():  # printed, a value does not leave the program's reckoning
         return which(_scalar_of(x))
 
 

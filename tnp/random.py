@@ -6,7 +6,7 @@ import numpy as _np
 import numpy.random as _np_random
 from numpy.random import bit_generator as _interfaces
 
-from tnp.core.interpreter import DECLINED, batches
+from tnp.core.interpreter import DECLINED, batches, recorder, recording
 from tnp.core.streams import drawn, note
 from tnp.host import call, intercepted, rewrap, unwrap
 from tnp.hot import ndarray, writable
@@ -17,8 +17,8 @@ _BITS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
 def _batched(raw: Any, args: Any, kwargs: Any) -> Any:
-    """What the call gives where each example of a batch is to get numbers of its own; else DECLINED."""
-    return intercepted(raw, args, kwargs) if batches.get() else DECLINED
+    """What the call gives where each example of a batch is to get numbers of its own, or it is recorded."""
+    return intercepted(raw, args, kwargs) if batches.get() or recorder() is not None else DECLINED
 
 
 def _method(raw: Any, name: str) -> Any:
@@ -128,7 +128,13 @@ def default_rng(seed: Any = None) -> Any:
         return Generator(seed)
     if isinstance(seed, _np_random.RandomState):
         return Generator(seed._bit_generator)
-    return Generator(PCG64(seed))
+    below: Any = recorder()
+    if below is None:
+        return Generator(PCG64(seed))
+    with recording(None):
+        made = Generator(PCG64(seed))
+    below.object_made(default_rng, (seed,), {}, made)
+    return made
 
 
 def shuffle(x: Any) -> None:

@@ -2,7 +2,7 @@ cimport cython
 from tnp cimport bind, content, hot
 from tnp.core cimport native
 from tnp.core.cells cimport Cell
-from tnp.core.interpreter cimport current
+from tnp.core.interpreter cimport current, recorded, recorder
 from tnp.hot cimport ndarray
 
 @cython.locals(a=ndarray)

@@ -10,10 +10,10 @@ import numpy as np
 
 from tnp import bind, content, hot, writes
 from tnp import reduce as reduce_module
-from tnp.core import native
+from tnp.core import interpreter, native
 from tnp.core.cells import IMMUTABLE, TRACED
 from tnp.core.elementwise import REDUCTIONS, cast_p, where_p
-from tnp.core.interpreter import DECLINED, OPAQUE, Box, batches, current
+from tnp.core.interpreter import DECLINED, OPAQUE, Box, batches, current, recorded, recorder
 from tnp.host import function_of, install_intercept, ufunc_of
 from tnp.hot import cell_of, ndarray, wrap
 
@@ -99,27 +99,32 @@ def offer_calls() -> None:
     install_intercept(intercept)
 
 
-def intercept(raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """What the interpreter makes of the call ``raw(*args, **kwargs)``; DECLINED: it is done as always."""
+def intercept(raw: Any, args: Any, kwargs: dict[str, Any], operator: Any = None) -> Any:
+    """What the interpreter makes of the call ``raw(*args, **kwargs)``; DECLINED: it is done as always.
+
+    `operator` is what the program wrote where that is no call of `raw`: to numbers it is something else.
+    """
     found = _concerned(args, 0, None)
     if kwargs:
         found = _concerned(kwargs.values(), 0, found)
-    around = native.value(batches)
+    around, below = native.value(batches), recorder()
     if around:
         if found is None:
             return around[-1].create(raw, args, kwargs)
         for batch in around:
             batch.note_call(raw, args, kwargs)
-    if found is None:
-        return DECLINED
     if found is _TRACED:
         i = current()
-        if i is None or (not kwargs and i.plain.get(raw) == len(args) and _is_plain(args)):
-            return DECLINED
-        return i.call(raw, args, kwargs)
-    if stand_ins:
-        args, kwargs = read_stand_ins(tuple(args)), {k: read_stand_ins(v) for k, v in kwargs.items()}
-    return found.call(raw, args, kwargs)
+        if i is not None:
+            plain = not kwargs and i.plain.get(raw) == len(args) and _is_plain(args)
+            r = DECLINED if plain else i.call(raw, args, kwargs)
+            if r is not DECLINED or below is None or i.concerns((args, tuple(kwargs.values()))):
+                return r
+    elif found is not None:
+        if stand_ins:
+            args, kwargs = read_stand_ins(tuple(args)), {k: read_stand_ins(v) for k, v in kwargs.items()}
+        return found.call(raw, args, kwargs)
+    return DECLINED if below is None else below.call(operator or raw, args, kwargs)
 
 
 def _is_plain(args: Any) -> bool:
@@ -178,11 +183,19 @@ def read(x: Any) -> None:
     i = _teller(x)
     if i is not None:
         i.read(x)
+    _expose(x)
+
+
+def _expose(x: Any) -> None:
+    """A recorder learns of what no call says."""
+    below = recorder()
+    if below is not None and not interpreter.is_looking():
+        below.read(x)
 
 
 def element(x: Any, key: Any, value: Any) -> Any:
     """What the program gets for ``x[key]``, which is the number `value`."""
-    if native.value(batches) or box_of(x) is not None:
+    if native.value(batches) or recorder() is not None or box_of(x) is not None:
         r = intercept(np.ndarray.__getitem__, (x, key), {})
         return value if r is DECLINED else r
     i = current()
@@ -197,6 +210,8 @@ def write(x: Any, key: Any = Ellipsis, value: Any = OPAQUE) -> None:
     if i is not None:
         trace(x)
         i.write(x, key, value)
+    if value is OPAQUE:
+        _expose(x)
 
 
 def export(x: Any) -> None:
@@ -204,6 +219,7 @@ def export(x: Any) -> None:
     i = _teller(x)
     if i is not None:
         i.export(x)
+    _expose(x)
 
 
 def write_add(x: Any, key: Any, value: Any) -> None:
@@ -234,7 +250,9 @@ def elementwise(prim: Any, args: tuple[Any, ...], target: Any) -> Any:
     i = keeper((*args, target))
     if i is not None:
         return _into(target, i.call(prim.ufunc, args, {}))
-    value = bind.record_elementwise(prim, args)
+    value = recorded(prim.ufunc, args, {})
+    if value is DECLINED:
+        value = bind.record_elementwise(prim, args)
     if value is None:
         value = wrap(prim.ufunc(*[_memory(x) for x in args]))
     return _into(target, _told(prim, (), args, value))
@@ -245,7 +263,9 @@ def select(c: Any, x: Any, y: Any, target: Any) -> Any:
     i = keeper((c, x, y, target))
     if i is not None:
         return _into(target, i.call(np.where, (c, x, y), {}))
-    value = bind.record_select(c, x, y)
+    value = recorded(np.where, (c, x, y), {})
+    if value is DECLINED:
+        value = bind.record_select(c, x, y)
     if value is None:
         value = wrap(np.where(*[_memory(a) for a in (c, x, y)]))
     return _into(target, _told(where_p, (), (c, x, y), value))
@@ -256,7 +276,9 @@ def cast(x: Any, dtype: Any) -> Any:
     i = keeper((x,))
     if i is not None:
         return i.call(np.ndarray.astype, (x, dtype), {})
-    value = bind.record_cast(x, dtype)
+    value = recorded(np.ndarray.astype, (x, dtype), {})
+    if value is DECLINED:
+        value = bind.record_cast(x, dtype)
     if value is None:
         value = wrap(content.settle(x).astype(dtype))
     return _told(cast_p, (("dtype", dtype),), (x,), value)
@@ -267,7 +289,9 @@ def reduce(ufunc: Any, x: Any, axis: Any, keepdims: bool, dtype: Any) -> Any:
     i = keeper((x,))
     if i is not None:
         return i.call(ufunc.reduce, (x, axis, dtype, None, keepdims), {})
-    value = reduce_module.run_reduce(ufunc, x, axis, keepdims, dtype)
+    value = recorded(ufunc.reduce, (x, axis), {"dtype": dtype, "keepdims": bool(keepdims)})
+    if value is DECLINED:
+        value = reduce_module.run_reduce(ufunc, x, axis, keepdims, dtype)
     if value is None:
         value = wrap(ufunc.reduce(content.settle(x), axis, dtype=dtype, keepdims=bool(keepdims)))
     return _told(REDUCTIONS[ufunc], (("axis", axis), ("keepdims", bool(keepdims))), (x,), value)

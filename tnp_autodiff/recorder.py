@@ -453,6 +453,9 @@ class Differentiation(Interpreter):
     def element(self, array: Any, key: Any, value: Any) -> Any:
         return gather_at(array, key, value) if is_tracked(array) else value
 
+    def concerns(self, args: Any) -> bool:
+        return concerns(tuple(read_stand_ins(args)))
+
     def read(self, array: Any) -> None:
         if is_tracked(array):
             head = array._cell.record.head

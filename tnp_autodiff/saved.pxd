@@ -3,6 +3,7 @@ from tnp cimport content, hot
 from tnp.core cimport native
 from tnp.core.cells cimport Cell, Storage
 from tnp.core.layout cimport size_of
+from tnp.core.interpreter cimport quietly, recorder
 from tnp.hot cimport ndarray
 from tnp_autodiff.events cimport Kept, Op
 from tnp_autodiff.places cimport Key, Strided, geometry

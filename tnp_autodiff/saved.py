@@ -8,7 +8,7 @@ from tnp import bind, content, hot, tracing
 from tnp.core import native
 from tnp.core.cells import Cell, Storage, storage_of
 from tnp.core.elementwise import cast_p
-from tnp.core.interpreter import quietly
+from tnp.core.interpreter import quietly, recorder
 from tnp.core.layout import size_of
 from tnp.hot import ndarray
 from tnp.lazy import phantom
@@ -100,6 +100,10 @@ def save(x: ndarray, time: float, maker: Any) -> Saved:
             s._ref = ref_to(track.key, place, None if track.head is maker else track.head)  # no cycle
         if track.tangents:
             s._tangents = [(a, _tangent(a, x)) for a in track.tangents if a.alive and not a.busy]
+    if recorder() is not None:  # the copy is a step of what is recorded
+        with quietly():
+            s._copy = x.copy()
+        return s
     if size_of(content.shape_of(x)) * content.dtype_of(x).itemsize <= SMALL:
         s._copy = hot.wrap(content.settle(x).copy())
         native.spare_collector(s._copy)

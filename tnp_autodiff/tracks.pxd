@@ -2,6 +2,7 @@ cimport cython
 from tnp.core cimport native
 from tnp.core.cells cimport Cell
 from tnp cimport tracing
+from tnp.core.interpreter cimport recorder
 from tnp.hot cimport ndarray
 from tnp_autodiff.places cimport Key, Strided, geometry
 

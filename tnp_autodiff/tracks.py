@@ -14,6 +14,7 @@ import tnp
 from tnp import hot, tracing
 from tnp.core import native
 from tnp.core.cells import TRACED
+from tnp.core.interpreter import recorder
 from tnp.hot import ndarray
 from tnp_autodiff.errors import AliasError
 from tnp_autodiff.places import Key, Strided, geometry
@@ -246,7 +247,7 @@ def track_of(x: Any) -> Track | None:
     track: Track | None = record
     if track is not None and not track.is_live():
         x._cell.record = track = None
-        if not tracing.is_value(x):
+        if not tracing.is_value(x) and recorder() is None:
             tracing.untrace(x)
     return track
 

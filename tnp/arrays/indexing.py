@@ -4,7 +4,7 @@ import numpy as _np
 
 from tnp import content, host, tracing, writes
 from tnp.arrays.exports import share
-from tnp.core.interpreter import DECLINED, quietly
+from tnp.core.interpreter import DECLINED, quietly, recorded
 from tnp.host import restore, rewrap, unwrap
 from tnp.hot import _as_view, cell_of, ndarray, real, root, wrap, writable
 from tnp.ops import indexing
@@ -77,6 +77,8 @@ def setitem(x, key, value):
 
 
 def _store(x, key, value):
+    if recorded(_NDARRAY.__setitem__, (x, key, value), {}) is not DECLINED:
+        return
     if type(value) is ndarray:
         if (key is Ellipsis or (type(key) is slice and key == _ALL)) and writes.assign(x, value) is not None:
             return

@@ -8,7 +8,7 @@ import numpy as _np
 from tnp.arrays.exports import exported, share
 from tnp.arrays.methods import method_call
 from tnp.arrays.views import as_class
-from tnp.core.interpreter import DECLINED, current, quietly
+from tnp.core.interpreter import DECLINED, current, looking
 from tnp.core.native import address
 from tnp.host import HostFunction, call, function_of, intercepted, rewrap, ufunc_of, unwrap
 from tnp.hot import ndarray, real, ufunc, wrap, writable
@@ -43,7 +43,7 @@ def __array_ufunc__(self, raw, method, *inputs, **kwargs):
         raw = raw._raw
     if method == "__call__" and any([is_traced(x) and (current() is not None or box_of(x)) for x in inputs]):
         return ufunc_of(raw)(*inputs, **kwargs)
-    r = intercepted(getattr(raw, method), inputs, kwargs)
+    r = intercepted(raw if method == "__call__" else getattr(raw, method), inputs, kwargs)
     if r is not DECLINED:
         return r
     seen = []
@@ -171,7 +171,7 @@ def __format__(self, spec):
     box = box_of(self)
     if box is not None:
         return box.interpreter.text(self, lambda x: format(x, spec))
-    with quietly():  # printed, a value does not leave the program's reckoning
+    with looking():  # printed, a value does not leave the program's reckoning
         return real(self).__format__(spec)
 
 

@@ -7,7 +7,7 @@ cdef class Operator:
     cdef readonly object plain
     cdef readonly object reflected
     cdef readonly object inplace
-    cdef readonly object prim
+    cdef readonly object prim, function
     cdef readonly object ufunc
     cdef readonly bint commutes
     cdef readonly bint elided

@@ -8,7 +8,7 @@ from tnp import bind, content, host, writes
 from tnp.arrays import temporaries
 from tnp.core import native
 from tnp.core.elementwise import PRIMITIVES
-from tnp.core.interpreter import DECLINED
+from tnp.core.interpreter import DECLINED, recorder
 from tnp.host import call, rewrap, run, unwrap
 from tnp.hot import ndarray, writable
 from tnp.ops.products import product
@@ -46,6 +46,7 @@ class Operator:
         self.elided = name in temporaries.ELIDED
         self.ufunc = UFUNCS.get(name, _np.matmul)
         self.prim = PRIMITIVES.get(self.ufunc)
+        self.function = OPERATORS[name]
 
 
 def binary(op, a, b):
@@ -54,7 +55,7 @@ def binary(op, a, b):
     if kept is not None:
         return inplace(op, kept, b if kept is a else a)
     if host.intercept is not None:
-        r = host.intercept(op.ufunc, (a, b), {})
+        r = host.intercept(op.ufunc, (a, b), {}, op.function)
         if r is not DECLINED:
             return r
     if op.prim is not None:
@@ -72,7 +73,7 @@ def reflected(op, a, b):
     if temporaries.over_reflected(op, a, b, native.references(a)):
         return inplace(op, a, b)
     if host.intercept is not None:
-        r = host.intercept(op.ufunc, (b, a), {})
+        r = host.intercept(op.ufunc, (b, a), {}, op.function)
         if r is not DECLINED:
             return r
     if op.prim is not None:
@@ -114,6 +115,10 @@ def over_itself(prim, a):
 
 
 def unary(op, a):
+    if recorder() is not None:
+        r = host.intercepted(op.ufunc, (a,), {})
+        if r is not DECLINED:
+            return r
     if op.prim is not None:
         if temporaries.over_unary(op.name, a, native.references(a)):
             return over_itself(op.prim, a)
@@ -137,11 +142,15 @@ def shortcut(a, b):
 
 def power(a, b):
     """``a ** b``."""
-    prim = shortcut(a, b)
+    prim = shortcut(a, b) if recorder() is None or not is_value(a) else None
     op = hot_operators["pow"]
     if prim is None:
         r = _product(a, b) if content.is_fast() and type(b) in (int, float) and b in (3, 4) else None
         return binary(op, a, b) if r is None else r
+    if recorder() is not None:
+        r = host.intercepted(prim.ufunc, (a,), {})
+        if r is not DECLINED:
+            return r
     if temporaries.over_unary("pow", a, native.references(a)):
         return over_itself(prim, a)
     r = bind.elementwise(prim, (a,))

@@ -167,6 +167,21 @@ class Backend(Protocol):
         """What this device's memory is used for, in one line."""
         ...
 
+    def supports(self, prim: Primitive, in_dtypes: tuple[Any, ...]) -> str | None:
+        """Can programs do it? "exact": whatever lies where; "loop": by NumPy's loop; None: no."""
+        ...
+
+    def does(self, instruction: Any) -> bool:
+        """Can programs do this with NumPy's bits: a `Reduce` or `Multiply`, in whatever blocks; a `Step` on numbers?"""
+        ...
+
+    def assemble(self, instructions: list[Any], arena: Any, constants: Any) -> Any:
+        """A program of the instructions of tnp/backends/program.py. Raises `Unfit`.
+
+        `arena` and `constants` are memory, as bytes, that it works in.
+        """
+        ...
+
     def run(self, group: Group) -> int:
         """Compute the outputs. Returns the floating-point flags that any step raised (DIVIDE | OVERFLOW | ...).
 

@@ -6,7 +6,8 @@ three events: a primitive read arrays and made a fresh one; a place was written;
 take over calls of NumPy's functions that are no primitives. Arrays that nobody traces cost nothing.
 
 The stack is of the context (`contextvars`): what other threads do is not told. Below it lies one interpreter for all
-(`install_base`): differentiation, which hangs what it knows on the arrays and so needs no block.
+(`install_base`): differentiation, which hangs what it knows on the arrays and so needs no block. Below that one a
+recorder (`recording`) takes over every call that is left, on traced arrays or not: what those above do themselves too.
 
 An array may also stand for many, which an interpreter keeps elsewhere (vmap): then its cell's record is a `Box`, and
 whatever is done to it is that interpreter's to do, on the stack or not.
@@ -66,6 +67,10 @@ class Interpreter:
     def write_add(self, array: Any, key: Any, value: Any) -> None:
         """Learn that ``numpy.add.at(array, key, value)`` is about to happen."""
 
+    def concerns(self, args: Any) -> bool:
+        """Is there, among the arguments of a call, a traced array of which this interpreter wants to know?"""
+        return True
+
 
 class Box:
     """What `Cell.record` is where the memory holds nothing: the values are with an interpreter.
@@ -93,9 +98,15 @@ class _Named:
 OPAQUE = _Named("OPAQUE")
 DECLINED = _Named("DECLINED")
 _stack: ContextVar[tuple[Interpreter | None, ...]] = ContextVar("tnp_interpreters", default=())
+_recorder: ContextVar[Interpreter | None] = ContextVar("tnp_recorder", default=None)
 _base: Interpreter | None = None
 # Blocks in which functions written for one example run for many, the outermost first (tnp/transforms/batching.py)
 batches: ContextVar[tuple[Any, ...]] = ContextVar("tnp_batches", default=())
+
+
+def variables() -> tuple[ContextVar[Any], ContextVar[Any]]:
+    """Where a context says who records, and who is on the stack."""
+    return _recorder, _stack
 
 
 def install_base(interpreter: Interpreter) -> None:
@@ -130,8 +141,40 @@ def one_level_down() -> Iterator[None]:
         _stack.reset(token)
 
 
+@contextlib.contextmanager
+def recording(interpreter: Interpreter | None) -> Iterator[None]:
+    """``interpreter.call`` takes over, in this context, every call on arrays that those above leave or make."""
+    token = _recorder.set(interpreter)
+    try:
+        yield
+    finally:
+        _recorder.reset(token)
+
+
+def recorder() -> Interpreter | None:
+    """The interpreter below all others, in this context."""
+    return native.value(_recorder)
+
+
+def recorded(raw: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a recorder makes of a call of which all others have been told; DECLINED: there is none."""
+    below = native.value(_recorder)
+    return DECLINED if below is None else below.call(raw, args, kwargs)
+
+
+def is_interpreted() -> bool:
+    """Is an interpreter on the stack, in this context?"""
+    return any([i is not None for i in _stack.get()])
+
+
+def is_looking() -> bool:
+    """Is the program in a block of `looking`?"""
+    stack = _stack.get()
+    return len(stack) == 2 and stack[0] is _LOOKING
+
+
 class quietly:
-    """In this block nobody is told anything: ``with quietly():``."""
+    """In this block nobody but a recorder is told anything: ``with quietly():``."""
 
     __slots__ = ("_token",)
 
@@ -140,3 +183,15 @@ class quietly:
 
     def __exit__(self, *error: object) -> None:
         _stack.reset(self._token)
+
+
+class looking(quietly):
+    """`quietly`, and a recorder has no say either: what is read decides nothing (a form is looked at, text printed)."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        self._token = _stack.set((_LOOKING, None))
+
+
+_LOOKING = Interpreter()

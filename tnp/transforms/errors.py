@@ -1,4 +1,4 @@
-"""What goes wrong under `vmap`, with the program's line."""
+"""What goes wrong under `vmap` and `jit`, with the program's line."""
 
 import linecache
 import os
@@ -33,6 +33,14 @@ class VmapLoopWarning(UserWarning):
 
     Once for each line of the program. To be told of none: ``warnings.simplefilter("ignore", VmapLoopWarning)``.
     """
+
+
+class ConcretizationError(TypeError):
+    """The function asked for a value that a later call may have another of: a truth value, a number, a shape."""
+
+
+class RetraceWarning(UserWarning):
+    """A function is recorded again and again, for ever new shapes, dtypes or static arguments."""
 
 
 def program() -> FrameType:
@@ -78,3 +86,18 @@ def warn_loop(name: str) -> None:
     )
     registry: Any = frame.f_globals.setdefault("__warningregistry__", {})
     warnings.warn_explicit(text, VmapLoopWarning, frame.f_code.co_filename, frame.f_lineno, registry=registry)
+
+
+def line_of(point: Any) -> tuple[str, int]:
+    """File and line of the program (see `tnp.core.native.point`)."""
+    code, instruction, _ = point
+    for start, end, line in code.co_lines():
+        if start <= instruction < end and line is not None:
+            return code.co_filename, line
+    return code.co_filename, code.co_firstlineno
+
+
+def concrete(did: str, hint: str) -> ConcretizationError:
+    """The error for a value that is not known while a function is recorded, with the program's line."""
+    same = "the same steps at every call, for arrays of the same shapes and dtypes"
+    return ConcretizationError(explain(f"jit: {did}", here(), same, hint))

@@ -1,6 +1,7 @@
 cimport cython
 from tnp cimport content
 from tnp.core cimport native
+from tnp.core.interpreter cimport recorder
 from tnp.hot cimport ndarray
 from tnp_autodiff.tracks cimport as_dtype
 

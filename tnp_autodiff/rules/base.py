@@ -18,7 +18,7 @@ from numpy._core._exceptions import _UFuncOutputCastingError
 import tnp
 from tnp import content
 from tnp.core import native
-from tnp.core.interpreter import DECLINED, quietly
+from tnp.core.interpreter import DECLINED, quietly, recorder
 from tnp.hot import ndarray
 from tnp_autodiff import reverse
 from tnp_autodiff.events import watch
@@ -52,7 +52,7 @@ def times(g: Any, factor: Any) -> Any:
     if not isinstance(factor, ndarray):
         if math.isfinite(factor) if isinstance(factor, (float, np.floating)) else np.isfinite(factor).all():
             return g * factor
-    elif factor.size <= _CHECKED and native.is_finite(content.settle(factor)):
+    elif factor.size <= _CHECKED and recorder() is None and native.is_finite(content.settle(factor)):
         return g * factor
     return g * tnp.where((g == 0) & ~tnp.isfinite(factor), 0.0, factor)
 

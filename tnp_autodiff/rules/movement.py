@@ -172,7 +172,7 @@ def _sorted(raw: Any, args: Any, kwargs: Any) -> Any:
     if type(x) is not ndarray or not is_tracked(x):
         return r
     axis = kwargs.get("axis", args[1] if raw is np.sort and len(args) > 1 else args[2] if len(args) > 2 else -1)
-    a, b = content.settle(x), value_of(r)
+    a, b = value_of(x), value_of(r)
     if axis is None:
         a, axis = a.reshape(-1), 0
     order = np.empty(a.shape, np.intp)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 import tnp
+from tnp.core.interpreter import recorder
 from tnp_autodiff.rules.base import composed_of, conj, constant, methods, rule, value_of
 from tnp_autodiff.tracks import as_dtype
 
@@ -80,7 +81,7 @@ def _product(g: Any, out: Any, x: Any, axis: Any, initial: Any, where: Any) -> A
     if x.size == 0:
         return tnp.zeros(x.shape, x.dtype)
     masked = x if where is True else tnp.where(where, x, tnp.ones((), x.dtype))
-    if value_of(masked).all():
+    if recorder() is None and value_of(masked).all():
         others = expanded(out, x.shape, axis) / masked
     else:
         others = _others(masked, axis) * (1.0 if initial is _ABSENT else initial)

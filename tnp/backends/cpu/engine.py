@@ -15,10 +15,12 @@ import numpy as np
 from tnp.backends import cache
 from tnp.backends.base import FAST, Group, Step, is_flat
 from tnp.backends.cpu import background, guard, memory, reduce, threads
+from tnp.backends.cpu.assembly import Assembly, alone, does
 from tnp.backends.cpu.calls import DATA, signature
 from tnp.backends.cpu.compile import common_functions, compiler, is_ready
 from tnp.backends.cpu.emit import Program
 from tnp.backends.cpu.extremes import NAMES, positional
+from tnp.backends.cpu.inner_loops import find_loop
 from tnp.backends.cpu.interpret import BLOCKED_FROM, Recipe, copy, run_alone, run_apart
 from tnp.backends.cpu.ir import code_of
 from tnp.backends.cpu.kernel import Kernel, Ready, chunks_of
@@ -219,6 +221,42 @@ class CpuBackend:
                 self._emissions = {}
             self._emissions[id(in_dtypes)] = known
         return known[2]
+
+    def supports(self, prim: Primitive, in_dtypes: tuple[Any, ...]) -> str | None:
+        if prim is cast_p:
+            return "exact"
+        is_emitted, is_impossible = self._emission(prim, in_dtypes)
+        if is_emitted or is_impossible or not isinstance(prim, Elementwise) or prim.ufunc is None:
+            return "exact" if is_emitted else None
+        return None if find_loop(prim.ufunc, in_dtypes) is None else "loop"
+
+    def does(self, instruction: Any) -> bool:
+        return alone(self, instruction) if type(instruction) is Step else does(instruction)
+
+    def assemble(self, instructions: list[Any], arena: Any, constants: Any) -> Any:
+        made = Assembly(self, arena, constants)
+        for instruction in instructions:
+            made.add(instruction)
+        return made.finish()
+
+    def prepare(self, group: Group) -> Ready | None:
+        """How to run elementwise groups like this one on one thread, whatever compiling costs; None: no kernel can."""
+        if not SUPPORTED or not prod(group.shape):
+            return None
+        operands, aliased = group.leaves + [out for _, out in group.outputs], _aliased(group)
+        layout = self._layout(group, operands)
+        if layout is None:
+            return None
+        walk = layout.strided if not aliased else None
+        if walk is not None and all([s.prim is cast_p or self._emission(s.prim, s.in_dtypes)[0] for s in group.steps]):
+            layout = walk
+        entry = self._strided_entry(group, operands, layout)
+        kernel = entry.kernels.get(_NOWHERE)
+        if kernel is None or (kernel.blocked and aliased):
+            kernel = entry.kernels.get(aliased)
+        if kernel is None and not entry.hopeless:
+            kernel = self._compile(entry, _Order(group, operands, layout, aliased, self.fast_math, entry.guarded))
+        return None if kernel is None else Ready(kernel, layout.packed, [(0, layout.rows, 0, layout.columns)])
 
     def run(self, group: Group) -> int:
         key = signature(group)

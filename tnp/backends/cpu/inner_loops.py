@@ -104,6 +104,20 @@ def numpys_loop(ufunc: np.ufunc, in_dtypes: tuple[np.dtype[Any], ...]) -> Loop |
     return Loop(capsule, info, positional and in_dtypes[0].kind in "fc", dtypes[-1])
 
 
+@once
+def find_gufunc(ufunc: np.ufunc, in_dtypes: tuple[np.dtype[Any], ...]) -> Loop | None:
+    """NumPy's inner loop of a generalised ufunc; whoever uses it compares what it does with what NumPy does."""
+    try:
+        dtypes, capsule = ufunc._resolve_dtypes_and_context((*in_dtypes, None))  # type: ignore[attr-defined]
+        if dtypes[:-1] != in_dtypes:
+            return None
+        ufunc._get_strided_loop(capsule)  # type: ignore[attr-defined]
+        info = _CallInfo.from_address(_pointer_of(capsule, _CAPSULE_NAME))
+    except (AttributeError, TypeError, ValueError):
+        return None
+    return None if info.needs_python or not info.loop else Loop(capsule, info, False, dtypes[-1])
+
+
 class _Runner:
     """Calls a loop from Python, ``step`` elements at a time."""
 
