@@ -412,10 +412,10 @@ def unknown(raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _is_plain(result: Any) -> bool:
-    """Are these numbers of Python's, or bytes?"""
+    """Are these numbers of Python's, bytes, or arrays of NumPy's that are no tnp arrays?"""
     if isinstance(result, list):
         return any([_is_plain(x) for x in result])
-    return type(result) in (float, complex, bytes)
+    return type(result) in (float, complex, bytes) or (isinstance(result, np.ndarray) and is_float(result.dtype))
 
 
 def _is_view(y: Any, cells: set[int]) -> bool:
