@@ -82,7 +82,7 @@ class Arguments:
             yield
         finally:
             for _, y, window in self._windows:
-                window.origin.windows.remove(window)
+                window.close()
                 make_track(y).window = None
 
     def hand_back(self) -> None:

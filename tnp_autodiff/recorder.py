@@ -21,7 +21,7 @@ from tnp_autodiff.errors import NotDifferentiableError, explain, warn_leaving
 from tnp_autodiff.events import Aval, Op, Source, Valueless, Write
 from tnp_autodiff.places import Key, Scattered, Strided, geometry, is_same_kind, positions
 from tnp_autodiff.saved import Saved
-from tnp_autodiff.tracks import Recording, Ref, Track, clock, make_track, track_of
+from tnp_autodiff.tracks import Recording, Ref, Track, clock, make_track, track_of, written
 from tnp_autodiff.tracks import paused as paused
 
 CALLS: dict[Any, Any] = {}  # NumPy's function, method or ufunc -> handler(raw, args, kwargs)
@@ -30,6 +30,8 @@ READS: dict[type, Any] = {}  # class that stands for an array -> function that g
 
 
 inspect: Any = None  # tnp_autodiff/debugging.py's, once it was asked for: it looks at results as they are recorded
+
+FORM = {np.zeros_like, np.ones_like, np.empty_like, np.shape, np.ndim, np.size, np.result_type}  # that read no content
 
 Collector = tuple[int, dict[int, ndarray]]  # from when on, and tracked arrays from before that were read
 collectors: ContextVar[tuple[Collector, ...]] = ContextVar("tnp_autodiff_collectors", default=())
@@ -240,6 +242,15 @@ def check_read(track: Track, x: ndarray) -> None:
             w.refuse("a read of")
 
 
+def check_reads(operands: Any, result: Any) -> None:
+    """`check_read` of the arrays in a structure; of an operand that the result is a view of nothing was read."""
+    views = {id(y._cell) for y in _arrays(result) if y._cell is not None}
+    for x in _arrays(operands):
+        track = track_of(x)
+        if track is not None and track.windows and id(x._cell) not in views:
+            check_read(track, x)
+
+
 def check_write(track: Track, place: Any) -> None:
     """One name of an argument is written: does another see it?"""
     for w in track.windows:
@@ -247,7 +258,7 @@ def check_write(track: Track, place: Any) -> None:
             w.refuse("a write to")
     window = track.window
     if window is not None:
-        window.written = True
+        window.write()
         for w in window.origin.windows:
             if w is not window and _meet(w.place, window.place):
                 w.refuse("a write to")
@@ -277,6 +288,8 @@ def write(x: ndarray, key: Any, value: Any, adds: bool = False, unknown: str | N
         of_value = None
     if track is None and of_value is None:
         return
+    if written:
+        check_reads(value, None)
     watched = track is not None and (track.windows or track.window is not None)
     if not is_float(content.dtype_of(x)):
         if track is not None and watched:
@@ -369,12 +382,14 @@ class Differentiation(Interpreter):
         if not concerns(replaced) and not any([concerns(v) for v in named.values()]):
             return run(raw, replaced, named) if not same else DECLINED
         handler = CALLS.get(raw)
-        if handler is None:
-            return unknown(raw, replaced, named)
-        r = handler(raw, replaced, named)
+        r = unknown(raw, replaced, named) if handler is None else handler(raw, replaced, named)
+        if written and r is not DECLINED and raw not in FORM:
+            check_reads((replaced, tuple(named.values())), r)
         return public(raw)(*replaced, **named) if r is DECLINED and not same else r
 
     def read(self, array: Any) -> None:
+        if written:
+            check_reads(array, None)
         if is_tracked(array):
             head = array._cell.record.head
             if type(head) is Write and head.unknown is not None:
