@@ -69,7 +69,8 @@ def _scalar_of(x):
 def __round__(self, ndigits=None, /):
     """Traced scalars round as NumPy's do; arrays do not."""
     if not is_value(self):
-        raise TypeError(f"type {type(self).__name__} doesn't define __round__ method")
+        name = "numpy.ndarray" if type(self) is ndarray else type(self).__name__
+        raise TypeError(f"type {name} doesn't define __round__ method")
     with quietly():  # the derivative is zero
         return round(_scalar_of(self), ndigits)
 
