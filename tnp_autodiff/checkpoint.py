@@ -123,7 +123,7 @@ def _guarded(f: Any, own: Iterable[Any]) -> Iterator[None]:
     finally:
         _running.reset(token)
         for guard in guards:
-            guard.origin.close(guard)
+            guard.close()
 
 
 def _can_be_tracked(x: Any) -> bool:
@@ -155,7 +155,7 @@ class _Inside:
         """Which arguments were written; they are ordinary arrays from now on."""
         for x, w in zip(self.leaves, self._windows, strict=True):
             if w is not None:
-                w.origin.close(w)
+                w.close()
                 make_track(x).window = None
         return [i for i, w in enumerate(self._windows) if w is not None and w.written]
 

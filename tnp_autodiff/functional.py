@@ -84,7 +84,7 @@ class Arguments:
             yield
         finally:
             for _, y, window in self._windows:
-                window.origin.close(window)
+                window.close()
                 make_track(y).window = None
 
     def hand_back(self) -> None:

@@ -36,6 +36,7 @@ from tnp_autodiff.tracks import (
     ref_to,
     track_as,
     track_of,
+    written,
 )
 from tnp_autodiff.tracks import paused as paused
 
@@ -46,6 +47,8 @@ ATOMS = frozenset([int, float, bool, slice, type(None), type(Ellipsis)])
 
 NO_PARAMS: dict[str, Any] = {}  # rules only read theirs
 inspect: Any = None  # tnp_autodiff/debugging.py's, once it was asked for: it looks at results as they are recorded
+
+FORM = {np.zeros_like, np.ones_like, np.empty_like, np.shape, np.ndim, np.size, np.result_type}  # that read no content
 
 Collector = tuple[int, dict[int, ndarray]]  # from when on, and tracked arrays from before that were read
 collectors: ContextVar[tuple[Collector, ...]] = ContextVar("tnp_autodiff_collectors", default=())
@@ -283,6 +286,15 @@ def check_read(track: Track, x: ndarray) -> None:
             w.refuse("a read of")
 
 
+def check_reads(operands: Any, result: Any) -> None:
+    """`check_read` of the arrays in a structure; of an operand that the result is a view of nothing was read."""
+    views = {id(y._cell) for y in _arrays(result) if y._cell is not None}
+    for x in _arrays(operands):
+        track = track_of(x)
+        if track is not None and track.windows and id(x._cell) not in views:
+            check_read(track, x)
+
+
 def check_write(track: Track, place: Any) -> None:
     """One name of an argument is written: does another see it?"""
     for w in track.windows:
@@ -290,7 +302,7 @@ def check_write(track: Track, place: Any) -> None:
             w.refuse("a write to")
     window = track.window
     if window is not None:
-        window.written = True
+        window.write()
         for w in window.origin.windows:
             if w is not window and _meet(w.place, window.place):
                 w.refuse("a write to")
@@ -320,6 +332,8 @@ def write(x: ndarray, key: Any, value: Any, adds: bool = False, unknown: str | N
         of_value = None
     if track is None and of_value is None:
         return
+    if written:
+        check_reads(value, None)
     watched = track is not None and (track.windows or track.window is not None)
     if not is_float(content.dtype_of(x)):
         if track is not None and watched:
@@ -436,7 +450,10 @@ class Differentiation(Interpreter):
             if not any([type(x) is ndarray and track_of(x) is not None for x in args]):
                 return DECLINED
             handler = CALLS.get(raw)
-            return unknown(raw, args, kwargs) if handler is None else handler(raw, args, kwargs)
+            r = unknown(raw, args, kwargs) if handler is None else handler(raw, args, kwargs)
+            if written and r is not DECLINED and raw not in FORM:
+                check_reads(args, r)
+            return r
         replaced = read_stand_ins(tuple(args))
         named = {k: read_stand_ins(v) for k, v in kwargs.items()}
         same = all(a is b for a, b in zip(replaced, args, strict=True)) and all(
@@ -445,18 +462,22 @@ class Differentiation(Interpreter):
         if not concerns(replaced) and not any([concerns(v) for v in named.values()]):
             return run(raw, replaced, named) if not same else DECLINED
         handler = CALLS.get(raw)
-        if handler is None:
-            return unknown(raw, replaced, named)
-        r = handler(raw, replaced, named)
+        r = unknown(raw, replaced, named) if handler is None else handler(raw, replaced, named)
+        if written and r is not DECLINED and raw not in FORM:
+            check_reads((replaced, tuple(named.values())), r)
         return public(raw)(*replaced, **named) if r is DECLINED and not same else r
 
     def element(self, array: Any, key: Any, value: Any) -> Any:
+        if written:
+            check_reads(array, None)
         return gather_at(array, key, value) if is_tracked(array) else value
 
     def concerns(self, args: Any) -> bool:
         return concerns(tuple(read_stand_ins(args)))
 
     def read(self, array: Any) -> None:
+        if written:
+            check_reads(array, None)
         if is_tracked(array):
             head = array._cell.record.head
             if type(head) is Write and head.unknown is not None:
@@ -494,10 +515,10 @@ def unknown(raw: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _is_plain(result: Any) -> bool:
-    """Are these numbers of Python's, or bytes?"""
+    """Are these numbers of Python's, bytes, or arrays of NumPy's that are no tnp arrays?"""
     if isinstance(result, list):
         return any([_is_plain(x) for x in result])
-    return type(result) in (float, complex, bytes)
+    return type(result) in (float, complex, bytes) or (isinstance(result, np.ndarray) and is_float(result.dtype))
 
 
 def _is_view(y: Any, cells: set[int]) -> bool:

@@ -198,9 +198,22 @@ class Window:
     def __init__(self, place: Any, origin: Track) -> None:
         self.place, self.origin, self.written = place, origin, False
 
+    def write(self) -> None:
+        """The argument is written: from now on the caller's name may not be read."""
+        self.written = True
+        written.add(self)
+
+    def close(self) -> None:
+        """The call is over."""
+        self.origin.close(self)
+        written.discard(self)
+
     def refuse(self, did: str) -> None:
         """The memory is reached under another name, and one of the two is written."""
         raise AliasError(did)
+
+
+written: set[Window] = set()  # open ones, of arguments that were written
 
 
 class Ref:

@@ -49,8 +49,11 @@ def gradient_by_differences(f, xs, i, weights):
     return g
 
 
-def check(f, *xs, second=True, exact=True, tolerance=1e-6, seed=0, batched=True, loops=False):
-    """Everything that the module says, for arguments `xs`; `loops`: `tnp.vmap` has no rule and runs it one by one."""
+def check(f, *xs, second=None, exact=True, tolerance=1e-6, seed=0, batched=True, loops=False):
+    """Everything that the module says, for arguments `xs`; of complex ones second derivatives if `second` is True.
+
+    `loops`: `tnp.vmap` has no rule for it and runs it one by one.
+    """
     rng = numpy.random.default_rng(seed)
     xs = [numpy.array(x) for x in xs]
     value = numpy.asarray(f(numpy, *[x.copy() for x in xs]))
@@ -72,7 +75,7 @@ def check(f, *xs, second=True, exact=True, tolerance=1e-6, seed=0, batched=True,
             if loops:
                 warnings.simplefilter("ignore", tnp.transforms.VmapLoopWarning)
             check_examples(f, xs, weights, rng)
-    if second and all(x.dtype.kind == "f" for x in xs):
+    if second if second is not None else all(x.dtype.kind == "f" for x in xs):
         check_second(f, xs, weights, rng)
 
 
@@ -119,7 +122,7 @@ def check_forward(f, xs, rng, tolerance):
 
 
 def check_second(f, xs, weights, rng):
-    tangents = [draw(rng, x.shape) for x in xs]
+    tangents = [draw(rng, x.shape, x.dtype) for x in xs]
     numbers = tuple(range(len(xs)))
 
     def number(*arrays):
@@ -128,7 +131,7 @@ def check_second(f, xs, weights, rng):
 
     def along(*arrays):
         gs = gradient(*arrays)
-        return sum([(g * tnp.array(t)).sum() for g, t in zip(gs, tangents, strict=True)])
+        return sum([tnp.real(g * tnp.array(t).conj()).sum() for g, t in zip(gs, tangents, strict=True)])
 
     gradient = grad(number, numbers)
     arrays = [tnp.array(x) for x in xs]

@@ -3,6 +3,7 @@
 Every operation is analytic, so the imaginary part that a step of 1e-40 leaves is the derivative, exact to rounding.
 """
 
+import functools
 import types
 from unittest import mock
 
@@ -12,11 +13,17 @@ from hypothesis import strategies as st
 
 import tnp
 from tests.tnp_autodiff.differences import plain
-from tnp_autodiff import GradientTape, grad, jvp, recompute_grad, saved
+from tnp_autodiff import GradientTape, grad, jvp, recompute_grad, saved, vjp
 
-COMPLEX = types.SimpleNamespace(**{name: getattr(numpy, name) for name in dir(numpy) if not name.startswith("__")})
-COMPLEX.zeros = lambda shape: numpy.zeros(shape, complex)
-COMPLEX.ones = lambda shape: numpy.ones(shape, complex)
+
+def complex_arrays(np):
+    """`np`, with creation of complex arrays."""
+    names = {name: getattr(np, name) for name in dir(numpy) if not name.startswith("_") and hasattr(np, name)}
+    names |= {name: functools.partial(getattr(np, name), dtype=complex) for name in ("zeros", "ones")}
+    return types.SimpleNamespace(**names)
+
+
+COMPLEX = complex_arrays(numpy)
 
 FLAT, GRID = ["a", "b", "x"], ["g", "h"]
 HALVES = ["[:3]", "[3:]", "[::2]", "[1::2]", "[2:5]", "[::-1][:3]", "[4:1:-1]"]
@@ -82,6 +89,29 @@ def statement(draw):
                 f"{a} = np.where(np.array({m}), {a}, {b})",
                 f"{a} = np.roll({a}, {i}) + np.flip({b})",
                 f"{a} = np.tanh({a})",
+                f"v = {a}[::-1][1:][::2]; v *= {b}[:3]; v[1:][0] = {b}[{i}]",
+                f"v = {g}.T[1:][:, ::-1]; w = v[1]; w += {b}{p}; v[0] = w * {a}[{i}]; {g}[{r}] *= 0.5",
+                f"v = {g}[{r}:, ::2]; v.T[0] = {a}[{i}]; v += {h}[{r}:, 1::2]",
+                f"v = {g}.reshape(2, 6)[{i} % 2]; v[...] = {b}; v[2:] *= v[:-2]",
+                f"{a}[{a} > {b}[{i}]] = {b}[{j}] * 0.5",
+                f"{a}[{b} < 0.3] *= {b}[{b} < 0.3]",
+                f"{g}[{g} > {a}[{i}]] += {b}[{j}]",
+                f"m = {a} > 0.1; {a}[m], {a}[~m] = {a}[m] * {b}[m], {b}[~m]",
+                f"{a} = np.where({a} > {b}[{i}], {a} * {b}, {b})",
+                f"np.add({a}, {b}, out={a}, where=np.array({m}))",
+                f"np.multiply({a}, {b}[{i}], out={a}, where={b} > 0.2)",
+                f"np.sum({g}, axis=1, out={a}{p})",
+                f"np.cumsum({a}, out={a})",
+                f"np.matmul({g}, {h}[{r}], out={a}{p})",
+                f"np.multiply.at({a}, {k}, {b}{q})",
+                f"np.put({a}, {k}, {b}[:3])",
+                f"{g}.flat[{k}] = {b}{q}",
+                f"np.fill_diagonal({g}, {b}[{i}])",
+                f"{g}[:, {r}], {g}[:, {s}] = {g}[:, {s}] * 1.0, {g}[:, {r}] * 2.0",
+                f"{a}{p}, {a}{q} = {b}{q} * 1.0, {a}{p} * 1.0",
+                f"{g} += {a}[:3, None] * {b}[:4]",
+                f"x[{i}] = {a}[{j}] * x[{i}]",
+                f"x{p} += {a}{q}",
             ]
         )
     )
@@ -125,7 +155,7 @@ def check(statements, seed, f=None):
         tape.watch(array)
         y = f(tnp, array)
     numpy.testing.assert_allclose(plain(tape.gradient(y, array)) / scale, want / scale, atol=1e-11, rtol=0)
-    value, tangent = jvp(lambda x: f(tnp, x), (x,), (v,))
+    value, tangent = jvp(lambda x: f(tnp, x), (x.copy(),), (v,))
     assert value == compiled(statements)(numpy, x.copy())
     numpy.testing.assert_allclose(float(tangent) / scale, want @ v / scale, atol=1e-11, rtol=0)
 
@@ -167,7 +197,7 @@ def test_second_order(statements, seed):
     f = compiled(statements)
     rng = numpy.random.default_rng(seed)
     x, v = rng.normal(size=6), rng.normal(size=6)
-    gradient = grad(lambda x: f(tnp, x))
+    gradient = grad(lambda x: f(tnp, x * 1.0))
     step = 1e-6
     want = (plain(gradient(x + step * v)) - plain(gradient(x - step * v))) / (2 * step)
     scale = 1 + numpy.abs(want).max() + numpy.abs(plain(gradient(x))).max()
@@ -177,3 +207,53 @@ def test_second_order(statements, seed):
     reverse = grad(lambda x: (gradient(x) * tnp.array(v)).sum())(x)
     numpy.testing.assert_allclose(plain(forward) / scale, plain(reverse) / scale, atol=1e-10, rtol=0)
     numpy.testing.assert_allclose(plain(forward) / scale, want / scale, atol=1e-5, rtol=0)
+
+
+def real_parts(statements):
+    """Statements that complex numbers alone have."""
+    more = {"np.tanh": "a.real[...] = b.imag", "np.sin": "b.imag *= a.real", "np.roll": "a = a.conj() * b"}
+    return [t for s in statements for t in (s, *[m for k, m in more.items() if k in s])]
+
+
+@settings(max_examples=100, deadline=None)
+@given(PROGRAMS, VALUES)
+def test_complex_numbers(statements, seed):
+    """The modes are transposes, and the tangent is that of differences."""
+    text = [s for s in real_parts(statements) if ">" not in s and "<" not in s]  # complex numbers have no order
+    f, ours = compiled(text), complex_arrays(tnp)
+    rng = numpy.random.default_rng(seed)
+    x, t = (rng.normal(size=6) + 1j * rng.normal(size=6) for _ in range(2))
+    with numpy.errstate(all="ignore"):
+        y, tangent = jvp(lambda x: f(ours, x), (x.copy(),), (t,))
+        ahead, behind = (f(COMPLEX, x + step * t) for step in (1e-6, -1e-6))
+        other = f(COMPLEX, x + 1e-5 * t)
+        slope = (ahead - behind) / 2e-6
+        scale = 1 + abs(y) + abs(slope)
+        calm = scale < 1e3 and abs((other - ahead) / 9e-6 - slope) < 1e-2 * scale
+    if not calm:  # chaotic, or nearly singular
+        return
+    # tracked elements are multiplied by ufuncs, NumPy's complex scalars by loops with other last bits
+    assert abs(plain(y) - f(COMPLEX, x.copy())) / scale < 1e-13
+    assert abs(plain(tangent) - slope) / scale < 1e-4
+    g = 0.6 - 0.8j
+    (back,) = vjp(lambda x: f(ours, x), x.copy())[1](tnp.array(g))
+    left, right = numpy.conj(g) * plain(tangent), (numpy.conj(plain(back)) * t).sum()
+    assert abs(left.real - right.real) / (1 + numpy.abs(plain(back)).max()) < 1e-9
+
+
+@settings(max_examples=100, deadline=None)
+@given(PROGRAMS, VALUES)
+def test_single_precision(statements, seed):
+    """Arrays of two precisions, and casts where one is written to the other."""
+    f = compiled(statements)
+    x = numpy.random.default_rng(seed).normal(size=6).astype("f4")
+    want = numpy.array([slope(f, x.astype(float), e) for e in numpy.eye(6)])
+    scale = 1 + numpy.abs(want).max()
+    near = grad(lambda x: f(tnp, x * 1.0))(x.astype(float) * (1 + 1e-6))
+    if not scale < 1e2 or numpy.abs(plain(near) - want).max() > 1e-3 * scale:  # rounding decides
+        return
+    g = grad(lambda x: f(tnp, x))(x.copy())
+    assert g.dtype == numpy.float32
+    numpy.testing.assert_allclose(plain(g) / scale, want / scale, atol=2e-3, rtol=0)
+    tangent = jvp(lambda x: f(tnp, x), (x.copy(),), (numpy.ones(6, "f4"),))[1]
+    numpy.testing.assert_allclose(float(tangent) / scale, want.sum() / scale, atol=1e-2, rtol=0)

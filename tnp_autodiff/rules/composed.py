@@ -13,7 +13,7 @@ import tnp
 from tnp import host
 from tnp.transforms.rebound import rebound
 from tnp_autodiff.recorder import CALLS, record, run, unknown
-from tnp_autodiff.rules.base import composed_of, constant, into, rule, value_of
+from tnp_autodiff.rules.base import composed_of, conj, constant, into, rule, value_of
 from tnp_autodiff.rules.elementwise import CLIP_RULE
 from tnp_autodiff.rules.reductions import axes_of
 
@@ -228,7 +228,7 @@ def _sinc_slope(x: Any) -> Any:
 
 @rule(np.sinc, keeps="x")
 def sinc(g, out, want, x):
-    return g * _sinc_slope(x)
+    return g * conj(_sinc_slope(x))
 
 
 def _ufunc_outer(raw: Any, args: Any, kwargs: Any) -> Any:

@@ -197,7 +197,7 @@ handled_by(
 handled_by(_flattened, np.reshape, np.ravel, np.ndarray.reshape, np.ndarray.ravel, np.ndarray.flatten)
 handled_by(run, np.real, np.imag)  # views, or constants
 handled_by(_copied, np.copy, np.ndarray.copy)
-handled_by(_asarray, np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
+handled_by(_asarray, np.array, np.asarray, np.asarray_chkfinite, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 handled_by(_sorted, np.sort, np.partition)
 handled_by(_viewed, np.broadcast_arrays)
 handled_by(_astype, np.astype, np.ndarray.astype)

@@ -6,8 +6,9 @@ import numpy as np
 
 import tnp
 from tnp import host
+from tnp.core import elementwise
 from tnp.core.interpreter import DECLINED, quietly
-from tnp_autodiff.recorder import CALLS, differentiation, run, write
+from tnp_autodiff.recorder import CALLS, PRIMITIVES, Unknown, differentiation, public, record, run, write
 from tnp_autodiff.rules.base import composed_of, value_of
 
 
@@ -77,11 +78,25 @@ def _at(raw: Any, args: Any, kwargs: Any) -> Any:
     operands = [tnp.broadcast_to(tnp.asarray(x), at.shape).reshape(-1) for x in rest]
     at = at.reshape(-1)
     turn = _turns(at)
-    for k in range(int(turn.max(initial=-1)) + 1):
-        now = np.flatnonzero(turn == k)
+    rounds = [np.flatnonzero(turn == k) for k in range(int(turn.max(initial=-1)) + 1)]
+    values = [[x[now] for x in operands] for now in rounds]  # before anything is written: they may share the memory
+    for now, xs in zip(rounds, values, strict=True):
         where = np.unravel_index(at[now], a.shape)
-        a[where] = host.ufunc_of(ufunc)(a[where], *[x[now] for x in operands])
+        a[where] = _once(raw, a[where], xs)
     return None
+
+
+def _once(raw: Any, x: Any, values: list[Any]) -> Any:
+    """What ``ufunc.at`` makes of `x`, of which it sees each element once; its loops have bits of their own."""
+    with quietly():
+        made = x.copy()
+        public(raw)(made, np.arange(x.size), *values)
+    rule = PRIMITIVES.get(elementwise.PRIMITIVES.get(raw.__self__), DECLINED)
+    if rule is None:  # flat
+        return made
+    if rule is DECLINED:
+        rule = Unknown(f"numpy.{raw.__self__.__name__}.at")
+    return record(rule, [x, *values], made, {})
 
 
 def _turns(at: Any) -> Any:
