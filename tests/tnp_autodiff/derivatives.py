@@ -207,6 +207,7 @@ NO_NUMBERS = {  # no functions of arrays of numbers: creation, files, settings, 
         getfield resize setfield setflags
     """,
 }
+GIVEN_UP = {"numpy": "in1d trapz", "numpy.ndarray": "itemset newbyteorder ptp"}  # that NumPy 2.3 still knows
 LISTS = {"flat": FLAT, "constant": CONSTANT, "refused": REFUSED, "leaving": LEAVING, "no numbers": NO_NUMBERS}
 KINDS = {"efdgFDG": "all", "efdg": "real", "fdFD": "single and double", "efd": "double"}  # by accepted dtypes
 MEANINGS = {
@@ -227,7 +228,8 @@ def public(space: str) -> list[str]:
     root = SPACES[space]
     if space == "tnp":
         return sorted(tnp.EXTRAS)
-    names = [n for n in (getattr(root, "__all__", None) or dir(root)) if hasattr(root, n)]
+    given_up = GIVEN_UP.get(space, "").split()
+    names = [n for n in (getattr(root, "__all__", None) or dir(root)) if hasattr(root, n) and n not in given_up]
     if space == "numpy.ndarray":
         ours = set(dir(object)) - {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__str__"}
         return sorted(n for n in names if n not in ours | {"__doc__", "__hash__", "__new__"})

@@ -30,6 +30,8 @@ stack tensordot trapezoid tri tril triu unwrap vander vstack
 """
 for _name in _NAMES.split():
     CALLS[getattr(np, _name)] = _run
+if hasattr(np, "trapz"):  # NumPy 2.3
+    CALLS[np.trapz] = _run  # noqa: NPY201
 
 
 CALLS[type(np.r_).__getitem__] = _run
