@@ -227,7 +227,7 @@ def public(space: str) -> list[str]:
     """Public names of a namespace that are functions, or objects that make arrays."""
     root = SPACES[space]
     if space == "tnp":
-        return sorted(tnp.EXTRAS)
+        return sorted([name for name, module in tnp.EXTRAS.items() if not module.startswith("transforms")])
     given_up = GIVEN_UP.get(space, "").split()
     names = [n for n in (getattr(root, "__all__", None) or dir(root)) if hasattr(root, n) and n not in given_up]
     if space == "numpy.ndarray":

@@ -23,6 +23,11 @@ def test_the_document_is_current():
     assert derivatives.FILE.read_text() == derivatives.text(derivatives.survey())
 
 
+# Under vmap: random numbers differ between the examples; these ask for values that differ; those run one by one
+LOOKING = {"numpy.trim_zeros", "numpy.place", "numpy.extract", "tnp.expm"}
+LOOPS = {"numpy.geomspace", "numpy.polyfit", "numpy.real_if_close"}
+
+
 def taken(space, name):
     """The function of a call, under NumPy too, and the operands of float64."""
     f, names = derivatives.program(derivatives.CALLS[space][name])
@@ -44,7 +49,8 @@ def test_values_and_derivatives(name):
         if derivatives.accepted(call, letter):
             made = derivatives.operands(letter)
             xs = [made[n] for n in names]
-            check(f, *xs, second=True, exact=space != "tnp", tolerance=3e-6)
+            batched = not space.startswith("numpy.random") and name not in LOOKING
+            check(f, *xs, second=True, exact=space != "tnp", tolerance=3e-6, batched=batched, loops=name in LOOPS)
 
 
 def modes(f, xs, seed):
