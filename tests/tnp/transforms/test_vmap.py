@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 import tnp
-from tests.tnp.transforms.looped import check
+from tests.tnp.transforms.looped import assert_same, check
 from tnp.transforms import DataDependentError, EscapedError, LoopCarriedError, VmapLoopWarning
 from tnp.transforms.batching import Batch, BatchBox
 
@@ -405,6 +405,41 @@ def test_scratch_from_outside():
     assert buf.tolist() == [3, 2, 2] and view.tolist() == [2, 2, 3]
     buf[1] = 5
     assert view.tolist() == [2, 5, 3]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: numpy.zeros((3, 4)),
+        lambda: numpy.zeros((3, 4), order="F"),
+        lambda: numpy.zeros((6, 8))[::2, ::-2],
+        lambda: numpy.zeros((4, 3))[::-1].T,
+        lambda: numpy.zeros((3, 4), "f4"),
+        lambda: numpy.zeros((3, 4), int),
+    ],
+    ids=["C", "F", "gaps", "backwards", "float32", "integers"],
+)
+def test_memory_of_every_kind_becomes_one_for_each(make):
+    def run(np, buf):
+        part = buf[1:, ::2]
+
+        def f(x):
+            buf[0] = x
+            buf[1:, ::2] = x[:2]
+            part[0, 0] = 5
+            return buf[0] * 2, part, part.sum()
+
+        if np is tnp:
+            return tnp.vmap(f)(tnp.array(X[0]))
+        rows = [[numpy.array(y) for y in f(x)] for x in X[0]]
+        return [numpy.stack(items) for items in zip(*rows, strict=True)]
+
+    theirs, own = make(), make()
+    ours = tnp.asarray(own)
+    got, expected = run(tnp, ours), run(numpy, theirs)
+    for y, z in zip(got, expected, strict=True):
+        assert_same(y, z)
+    assert numpy.array_equal(ours, theirs) and numpy.array_equal(own, theirs)
 
 
 def test_what_is_not_written_outside_stays():

@@ -184,25 +184,21 @@ def _differs(batch: Batch, key: Any) -> bool:
 
 
 def _same_place(x: Any, key: Any, value: Any) -> bool:
-    place = x._nd[key if type(key) is tuple and Ellipsis in key else (*(key if type(key) is tuple else (key,)), ...)] \
-        if key is not Ellipsis else x._nd  # fmt: skip
-    mine = value._nd
+    keys = key if type(key) is tuple else (key,)
+    place, mine = x._nd[keys if Ellipsis in keys else (*keys, Ellipsis)], value._nd
     return (
-        place.shape == mine.shape and place.strides == mine.strides and native.address(place) == native.address(mine)
-        and place.dtype == mine.dtype
+        (place.shape, place.strides, place.dtype) == (mine.shape, mine.strides, mine.dtype)
+        and native.address(place) == native.address(mine)
     )  # fmt: skip
 
 
 def _fitted(batch: Batch, value: Any, shape: tuple[int, ...]) -> Any:
     """A value one level down, to be assigned to a place that has `shape` in each example."""
     own = shape_of(value)
-    if len(own) > len(shape) and set(own[: len(own) - len(shape)]) <= {1}:  # NumPy drops leading axes of length one
-        value = (
-            value.reshape(own[len(own) - len(shape) :])
-            if hasattr(value, "reshape")
-            else np.reshape(value, own[len(own) - len(shape) :])
-        )
-        own = own[len(own) - len(shape) :]
+    more = len(own) - len(shape)
+    if more > 0 and set(own[:more]) <= {1}:  # NumPy drops leading axes of length one
+        value = value.reshape(own[more:]) if hasattr(value, "reshape") else np.reshape(value, own[more:])
+        own = own[more:]
     if len(own) > len(shape) or any([a not in (1, b) for a, b in zip(own[::-1], shape[::-1], strict=False)]):
         raise ValueError(f"could not broadcast input array from shape {_text(own)} into shape {_text(shape)}")
     return batch.aligned(value, len(shape))
@@ -218,11 +214,7 @@ def _mask_of(batch: Batch, key: Any) -> Any:
         (key,) = key
     if isinstance(key, list):
         key = as_array(batch, key)
-    return (
-        key
-        if getattr(getattr(key, "dtype", None), "kind", "") == "b" and isinstance(key, (ndarray, np.ndarray))
-        else None
-    )
+    return key if isinstance(key, (ndarray, np.ndarray)) and key.dtype.kind == "b" else None
 
 
 def _set_masked(batch: Batch, x: Any, mask: Any, value: Any) -> None:
@@ -247,23 +239,18 @@ def _set_advanced(batch: Batch, x: Any, key: Any, value: Any) -> None:
     a = advanced(batch, key, x.ndim)
     place, moved = _place(batch, a)
     low = batch.low(x)
-    if moved or (not a.adjacent and shape_of(value)):
-        shape = tuple(np.empty(low.shape, bool)[_real(place)].shape[1:]) if not moved else None
-        if shape is None:
-            reached = np.broadcast_to(np.empty((), bool), low.shape)[_real(place)].shape
-            shape = (
-                *reached[1 + a.dims : 1 + a.dims + a.before],
-                *reached[1 : 1 + a.dims],
-                *reached[1 + a.dims + a.before :],
-            )
-        v = _fitted(batch, value, shape)
-        if moved:
-            v = tnp.broadcast_to(v, (batch.n, *shape))
-            v = tnp.moveaxis(v, tuple(range(1 + a.before, 1 + a.before + a.dims)), tuple(range(1, 1 + a.dims)))
-        low[place] = v
+    if not moved and a.adjacent:
+        ndim = a.dims + sum([k is None or isinstance(k, slice) for k in a.key])
+        low[place] = batch.aligned(value, ndim)
         return
-    ndim = a.dims + sum([k is None or isinstance(k, slice) for k in a.key])
-    low[place] = batch.aligned(value, ndim)
+    shape = np.broadcast_to(np.empty((), bool), low.shape)[_real(place)].shape[1:]
+    if moved:  # as the example sees it: axes in front of those of the index arrays come first
+        shape = (*shape[a.dims : a.dims + a.before], *shape[: a.dims], *shape[a.dims + a.before :])
+    v = _fitted(batch, value, shape)
+    if moved:
+        v = tnp.broadcast_to(v, (batch.n, *shape))
+        v = tnp.moveaxis(v, tuple(range(1 + a.before, 1 + a.before + a.dims)), tuple(range(1, 1 + a.dims)))
+    low[place] = v
 
 
 def _real(place: tuple[Any, ...]) -> tuple[Any, ...]:
