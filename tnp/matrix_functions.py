@@ -9,6 +9,7 @@ import numpy as _np
 
 from tnp.core.interpreter import quietly
 from tnp.host import function_of, ufunc_of
+from tnp.tracing import box_of
 
 __all__ = ["expm"]
 
@@ -50,6 +51,9 @@ def expm(a: Any) -> Any:
     array([[1., 1.],
            [0., 1.]])
     """
+    box: Any = box_of(a)
+    if box is not None:  # it stands for many: they are a stack
+        return box.interpreter.up(expm(box.interpreter.every(a)))
     a = _asarray(a)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise _np.linalg.LinAlgError(f"expm: an array of shape {a.shape}, expected square matrices")
