@@ -104,9 +104,14 @@ _base: Interpreter | None = None
 batches: ContextVar[tuple[Any, ...]] = ContextVar("tnp_batches", default=())
 
 
-def variables() -> tuple[ContextVar[Any], ContextVar[Any]]:
-    """Where a context says who records, and who is on the stack."""
-    return _recorder, _stack
+def variables() -> tuple[ContextVar[Any], ...]:
+    """Where a context says who records, who is on the stack, and for which examples functions run."""
+    return _recorder, _stack, batches
+
+
+def is_alone() -> bool:
+    """Does nobody record, interpret or run for many examples, in this context?"""
+    return recorder() is None and not is_interpreted() and not batches.get()
 
 
 def install_base(interpreter: Interpreter) -> None:

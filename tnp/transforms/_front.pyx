@@ -287,11 +287,11 @@ cdef bint is_same(object a, object b):
 cdef class Front:
     """A function that tries the short way first; `long_way(args, kwargs)` is the other."""
     cdef list matchers
-    cdef object recorder, stack
+    cdef tuple variables
 
-    def __init__(self, recorder, stack):
+    def __init__(self, *variables):
         self.matchers = []
-        self.recorder, self.stack = recorder, stack
+        self.variables = variables
 
     def add_matcher(self, Matcher m):
         self.matchers.insert(0, m)
@@ -305,14 +305,12 @@ cdef class Front:
         cdef Py_ssize_t k
         cdef Matcher m
         cdef list found
-        cdef bint busy
+        cdef bint busy = False
         if not kwargs and self.matchers:
-            PyContextVar_Get(<PyObject *>self.recorder, NULL, &value)
-            busy = value != NULL and <object>value is not None
-            Py_XDECREF(value)
-            PyContextVar_Get(<PyObject *>self.stack, NULL, &value)
-            busy = busy or (value != NULL and len(<tuple>value) > 0)
-            Py_XDECREF(value)
+            for variable in self.variables:
+                PyContextVar_Get(<PyObject *>variable, NULL, &value)
+                busy = busy or (value != NULL and <object>value is not None and <object>value != ())
+                Py_XDECREF(value)
             if not busy:
                 for k in range(len(self.matchers)):
                     m = <Matcher>self.matchers[k]

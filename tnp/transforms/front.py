@@ -20,7 +20,7 @@ except ImportError:
     class Front:  # type: ignore[no-redef]
         """A function that has the long way only."""
 
-        def __init__(self, recorder: Any, stack: Any) -> None:
+        def __init__(self, *variables: Any) -> None:
             pass
 
         def add_matcher(self, m: Any) -> None:

@@ -108,7 +108,7 @@ class Jitted(Front):
 
     def long_way(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call, whatever the arguments are."""
-        if interpreter.recorder() is not None or interpreter.is_interpreted():
+        if not interpreter.is_alone():
             return self._jitted(*args, **kwargs)
         static, rest, named, together = static_values(args, kwargs, self._nums, self._names)
         inputs = self._inputs(static, rest, named)
