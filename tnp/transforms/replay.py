@@ -52,7 +52,10 @@ class Memory:
         if ref.whole or (self.array is not None and ref.shape == self.array.shape and self._is(ref)):
             return self.array
         if self._bytes is None:
-            self._bytes = np.asarray(_Bytes(self.start, self.nbytes, self.owner, True))
+            if self.nbytes:
+                self._bytes = np.asarray(_Bytes(self.start, self.nbytes, self.owner, True))
+            else:
+                self._bytes = np.empty(0, np.uint8)
         nd: Any = np.ndarray(ref.shape, ref.dtype, self._bytes, ref.offset if self.nbytes else 0, ref.strides)
         if not ref.writeable:
             nd.flags.writeable = False
