@@ -1,4 +1,4 @@
-"""`jit`, `vmap` and derivatives of one another, in both orders, over in-place code; several calls, as plans are kept."""
+"""`jit`, `vmap` and derivatives of one another, in both orders, over in-place code; plans are met again."""
 
 import numpy
 import pytest
