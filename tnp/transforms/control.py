@@ -4,10 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import tnp
+from tnp.core.interpreter import recording
 from tnp.core.pytree import flatten, map_leaves
 from tnp.hot import ndarray
 from tnp.tracing import box_of
 from tnp.transforms.errors import explain
+from tnp.transforms.steps_of_values import recorded
 
 
 def _differs(x: Any) -> bool:
@@ -63,11 +65,31 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     array([2., 3.])
     """
     if not _differs(pred):
+        if type(pred) is ndarray:
+            found = recorded("cond", _choose, (true_fun, false_fun), (pred, list(operands)))
+            if found is not None:
+                return found[0]
         return true_fun(*operands) if pred else false_fun(*operands)
     with tnp.errstate(all="ignore"):  # of the branch that is not taken
         a = true_fun(*map_leaves(_own, list(operands)))
         b = false_fun(*map_leaves(_own, list(operands)))
     return _merged(pred, a, b, "cond")
+
+
+def _choose(functions: list[Any], value: Any) -> Any:
+    pred, operands = value
+    with recording(None):
+        chosen = functions[0 if pred else 1]
+    return chosen(*operands)
+
+
+def _repeat(functions: list[Any], value: Any) -> Any:
+    while True:
+        c = functions[0](value)
+        with recording(None):
+            if not c:
+                return value
+        value = functions[1](value)
 
 
 def _own(x: Any) -> Any:
@@ -94,6 +116,9 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     >>> np.vmap(lambda n: np.while_loop(lambda v: v < 100, lambda v: v * n, n))(np.array([2, 3, 7]))
     array([128, 243, 343])
     """
+    found = recorded("while_loop", _repeat, (cond_fun, body_fun), init_val)
+    if found is not None:
+        return found[0]
     value = init_val
     while True:
         c = cond_fun(value)

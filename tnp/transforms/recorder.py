@@ -38,7 +38,10 @@ SHAPING = {
     "intersect1d": "numpy.isin keeps the shape", "setdiff1d": "numpy.isin keeps the shape",
     "setxor1d": "numpy.isin keeps the shape", "trim_zeros": _NONZERO,
 }  # fmt: skip
-_WHERE = "numpy.where or numpy.select for values; a static argument (static_argnums) for what steers the program"
+_WHERE = (
+    "numpy.where or numpy.select for values; tnp.cond, tnp.while_loop or a static argument (static_argnums) for what "
+    "steers the program"
+)
 _WRITING = frozenset("fill partition put sort setfield byteswap itemset shuffle __setitem__ at".split())
 _UNDETERMINED = frozenset(["empty", "empty_like"])
 _INPLACE = frozenset(
