@@ -34,7 +34,10 @@ def test_bits_of_every_dtype(way, dtype):
     a, b = matrices(dtype) if dtype != "?" else [x > 0 for x in matrices("d")]
     want, got = WAYS[way](a, b), WAYS[way](tnp.asarray(a), tnp.asarray(b))
     assert type(got) is tnp.ndarray and got.dtype == want.dtype and got.strides == want.strides
-    assert (got.tolist() if dtype == "O" else got.tobytes()) == (want.tolist() if dtype == "O" else want.tobytes())
+    if dtype in ("O", "g"):  # whose bytes are references, or partly nobody's
+        assert (tnp.to_numpy(got) == want).all()
+    else:
+        assert got.tobytes() == want.tobytes()
 
 
 @pytest.mark.parametrize("second", LAYOUTS)
