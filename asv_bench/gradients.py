@@ -51,10 +51,6 @@ def _chain(ops: Any, a: Any, b: Any, c: Any) -> Any:
     return ((a * b + c) * (a - c) / (b * b + 1) + ops.sqrt(a * a + b * b) * 0.5).sum()
 
 
-def _chain_of_a(ops: Any, a: Any, b: Any, c: Any) -> Any:
-    return _chain(ops, a, b, c)
-
-
 def _mlp(ops: Any, w1: Any, b1: Any, w2: Any, b2: Any, w3: Any, b3: Any, x: Any, labels: Any) -> Any:
     h = ops.relu(x @ w1 + b1)
     h = ops.relu(h @ w2 + b2)
@@ -73,7 +69,7 @@ def works() -> list[Work]:
     labels = numpy.eye(10, dtype="f4")[r.integers(0, 10, 128)]
     return [
         Work("logistic regression, 100k x 100", _logistic, [r.standard_normal(100) * 0.1], [x, y]),
-        Work("13-operation chain, 1M, one gradient", _chain_of_a, [a], [b, c]),
+        Work("13-operation chain, 1M, one gradient", _chain, [a], [b, c]),
         Work("13-operation chain, 1M, three gradients", _chain, [a, b, c], []),
         Work("MLP 784-512-512-10, batch 128, float32", _mlp, layers, [images, labels]),
     ]

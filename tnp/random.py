@@ -16,7 +16,7 @@ _WRITING = {"shuffle"}
 _BITS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
-def _batched(raw: Any, args: Any, kwargs: Any) -> Any:
+def _offered(raw: Any, args: Any, kwargs: Any) -> Any:
     """What the call gives where each example of a batch is to get numbers of its own, or it is recorded."""
     return intercepted(raw, args, kwargs) if batches.get() or recorder() is not None else DECLINED
 
@@ -31,7 +31,7 @@ def _method(raw: Any, name: str) -> Any:
     def writing(self: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         if drawn.get():
             note(self)
-        r = _batched(raw, (self, x, *args), kwargs)
+        r = _offered(raw, (self, x, *args), kwargs)
         if r is not DECLINED:
             return r
         if isinstance(x, ndarray):
@@ -139,7 +139,7 @@ def default_rng(seed: Any = None) -> Any:
 
 def shuffle(x: Any) -> None:
     """Modify a sequence in-place by shuffling its contents (`numpy.random.shuffle`)."""
-    if _batched(_np_random.shuffle, (x,), {}) is not DECLINED:
+    if _offered(_np_random.shuffle, (x,), {}) is not DECLINED:
         return
     if isinstance(x, ndarray):
         writable(x)

@@ -15,6 +15,7 @@ import numpy as np
 
 import tnp
 from tnp.core import streams
+from tnp.core.pytree import flatten
 from tnp.hot import ndarray
 from tnp_autodiff import reverse
 from tnp_autodiff.custom import arrays_of, stop_gradient
@@ -24,7 +25,6 @@ from tnp_autodiff.places import geometry
 from tnp_autodiff.recorder import collectors, is_float, paused, record
 from tnp_autodiff.rules.base import transposed
 from tnp_autodiff.tracks import Recording, Track, Window, clock, make_track
-from tnp_autodiff.tree import flatten
 from tnp_autodiff.variable import Variable
 
 _REACH = 2000  # objects that are looked at in search of arrays from outside

@@ -9,6 +9,7 @@ from typing import Any
 
 import tnp
 from tnp.core.interpreter import quietly
+from tnp.core.pytree import flatten, map_leaves
 from tnp.hot import ndarray
 from tnp_autodiff import variable
 from tnp_autodiff.errors import explain
@@ -16,7 +17,6 @@ from tnp_autodiff.events import Valueless
 from tnp_autodiff.recorder import read_stand_ins as plain
 from tnp_autodiff.recorder import record
 from tnp_autodiff.rules.base import transposed
-from tnp_autodiff.tree import flatten, map_leaves
 from tnp_autodiff.variable import Variable
 
 

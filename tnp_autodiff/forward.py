@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 import tnp
+from tnp.core.pytree import flatten
 from tnp.hot import ndarray
 from tnp_autodiff.errors import NotDifferentiableError, explain
 from tnp_autodiff.examples import lowered, own, raised
 from tnp_autodiff.places import geometry
 from tnp_autodiff.recorder import is_float, is_tracked
 from tnp_autodiff.tracks import Held, Track, as_dtype, clock, is_paused, make_track, paused_since, track_of
-from tnp_autodiff.tree import flatten
 from tnp_autodiff.variable import Variable
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 import tnp
 from tnp.core.interpreter import quietly
+from tnp.core.pytree import flatten, map_leaves
 from tnp.hot import ndarray
 from tnp_autodiff import reverse
 from tnp_autodiff.errors import NotDifferentiableError, explain
@@ -23,7 +24,6 @@ from tnp_autodiff.handing import hand_out
 from tnp_autodiff.places import geometry
 from tnp_autodiff.recorder import is_float, is_tracked, paused, read_stand_ins
 from tnp_autodiff.tracks import Recording, Track, Window, as_dtype, make_track
-from tnp_autodiff.tree import flatten, map_leaves
 
 
 class Arguments:

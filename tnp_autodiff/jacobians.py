@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 import tnp
+from tnp.core.pytree import flatten, map_leaves
 from tnp.hot import ndarray
 from tnp_autodiff.forward import ForwardAccumulator
 from tnp_autodiff.functional import Arguments, grad, jvp, numbers_of, vjp
 from tnp_autodiff.recorder import read_stand_ins
-from tnp_autodiff.tree import flatten, map_leaves
 from tnp_autodiff.units import for_each_unit
 
 

@@ -42,9 +42,7 @@ from tnp_autodiff.tracks import paused as paused
 
 CALLS: dict[Any, Any] = {}  # NumPy's function, method or ufunc -> handler(raw, args, kwargs)
 PRIMITIVES: dict[Any, Any] = {}  # elementwise primitive -> rule; None: its derivative is zero
-ATOMS = frozenset([int, float, bool, slice, type(None), type(Ellipsis)])
-
-
+ATOMS = frozenset([int, float, bool, slice, type(None), type(Ellipsis)])  # numbers and parts of keys
 NO_PARAMS: dict[str, Any] = {}  # rules only read theirs
 inspect: Any = None  # tnp_autodiff/debugging.py's, once it was asked for: it looks at results as they are recorded
 
@@ -142,11 +140,10 @@ def record(rule: Any, operands: list[Any], result: Any, params: dict[str, Any], 
                     head = track.head
                     if head is not None and records(head):
                         tapes = _union(tapes, head.tapes)
-                        ref = ref_to(track.key, places[i] if places else geometry(a)[0], track.head)
-                        if ref.place.dtype is not track.key.dtype and not is_same_kind(
-                            ref.place.dtype, track.key.dtype
-                        ):
-                            rule = Unknown(f"view({ref.place.dtype}) of {track.key.dtype}")
+                        place = places[i] if places else geometry(a)[0]
+                        ref = ref_to(track.key, place, head)
+                        if not is_same_kind(place.dtype, track.key.dtype):
+                            rule = Unknown(f"view({place.dtype}) of {track.key.dtype}")
                     if track.tangents:
                         accumulators += [p for p in track.tangents if p.alive and not p.busy and p not in accumulators]
         refs.append(ref)

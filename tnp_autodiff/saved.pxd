@@ -7,7 +7,7 @@ from tnp.core.interpreter cimport quietly, recorder
 from tnp.hot cimport ndarray
 from tnp_autodiff.events cimport Kept, Op
 from tnp_autodiff.places cimport Key, Strided, geometry
-from tnp_autodiff.tracks cimport Ref, Track, records, ref_to, track_of
+from tnp_autodiff.tracks cimport Ref, Track, fresh_track, records, ref_to, track_of
 
 
 cdef class Saved(Kept):

@@ -13,8 +13,8 @@ from tnp.core.layout import size_of
 from tnp.hot import ndarray
 from tnp.lazy import phantom
 from tnp_autodiff.events import IDENTITY, Kept, Op
-from tnp_autodiff.places import Key, Strided, geometry
-from tnp_autodiff.tracks import Ref, Track, records, ref_to, track_of
+from tnp_autodiff.places import Strided, geometry
+from tnp_autodiff.tracks import Ref, fresh_track, records, ref_to, track_of
 
 SMALL = 1 << 12  # bytes up to which a saved value is copied at once and no more is asked
 
@@ -68,13 +68,12 @@ class Saved(Kept):
         tangents = self._tangents and [(a, t) for a, t in self._tangents if a.alive and not a.busy and t is not None]
         if not recorded and not tangents:
             return array
-        place, nbytes = geometry(array)
-        track = hot.cell_of(array).record = Track(Key(nbytes, place.dtype))
-        self._attached = tracing.trace(array)
+        track, place = fresh_track(array)
+        self._attached = array
         if r is not None and head is not None and recorded:
             event = track.head = Op()
             event.time, event.tapes, event.rule, event.params = self._time + 0.5, head.tapes, IDENTITY, {}
-            event.outs, event.refs, event.saved = ((track.key, place),), (Ref(r.key, r.place, head),), (None,)
+            event.outs, event.refs, event.saved = ((track.key, place),), (ref_to(r.key, r.place, head),), (None,)
             event.out = event.avals = None
         for a, t in tangents:
             a.give(track, place, t)

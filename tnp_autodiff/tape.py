@@ -9,6 +9,7 @@ import numpy as np
 
 import tnp
 from tnp.core.interpreter import batches
+from tnp.core.pytree import flatten, map_leaves
 from tnp.hot import ndarray
 from tnp_autodiff import reverse, variable
 from tnp_autodiff.errors import NotDifferentiableError, explain
@@ -17,7 +18,6 @@ from tnp_autodiff.examples import own
 from tnp_autodiff.handing import hand_out
 from tnp_autodiff.recorder import is_float, paused
 from tnp_autodiff.tracks import Recording
-from tnp_autodiff.tree import flatten, map_leaves
 from tnp_autodiff.units import for_each_unit
 from tnp_autodiff.variable import Variable
 

@@ -8,10 +8,10 @@ import numpy as np
 import tnp
 from tnp.core.interpreter import batches
 from tnp.core.layout import size_of
+from tnp.core.pytree import map_leaves
 from tnp.transforms.errors import DataDependentError
 from tnp.transforms.vmap import mapped
 from tnp_autodiff.examples import for_all
-from tnp_autodiff.tree import map_leaves
 
 AT_ONCE = 1 << 22  # elements of the units of one pass
 

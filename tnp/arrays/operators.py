@@ -60,7 +60,7 @@ def binary(op, a, b):
             return r
     if op.prim is not None:
         r = bind.elementwise(op.prim, (a, b))
-    else:
+    else:  # the product of matrices, the only one that is no primitive
         r = product(a, b)
     if r is not None:
         return r
@@ -203,12 +203,6 @@ def call_ufunc(raw, args, kwargs):
         and raw is not _np.minimum
     ):
         r = writes.into(prim, args[:-1], args[-1])
-        if r is not None:
-            return r
-    if raw is _np.matmul and len(args) == 2 and not kwargs and type(args[0]) is ndarray and type(args[1]) is ndarray:
-        for tell in host.watchers:
-            tell(raw)
-        r = product(*args)
         if r is not None:
             return r
     outs = kwargs.get("out")

@@ -9,7 +9,7 @@ from tnp.core.pytree import flatten, map_leaves
 from tnp.hot import ndarray
 from tnp.tracing import box_of
 from tnp.transforms.errors import explain
-from tnp.transforms.steps_of_values import recorded
+from tnp.transforms.recorded_control import recorded
 
 
 def _differs(x: Any) -> bool:
