@@ -52,25 +52,18 @@ cdef extern from *:
         Py_INCREF(d);
         return d;
     }
-    static inline PyObject *tnp_shape(PyArrayObject *nd) {
-        int i, n = PyArray_NDIM(nd);
-        PyObject *shape = PyTuple_New(n);
-        for (i = 0; i < n && shape != NULL; i++) {
-            PyObject *k = PyLong_FromSsize_t(PyArray_DIMS(nd)[i]);
-            if (k == NULL) Py_CLEAR(shape);
-            else PyTuple_SET_ITEM(shape, i, k);
+    static inline PyObject *tnp_integers(int n, const npy_intp *values) {
+        PyObject *made = PyTuple_New(n);
+        for (int i = 0; i < n && made != NULL; i++) {
+            PyObject *k = PyLong_FromSsize_t(values[i]);
+            if (k == NULL) Py_CLEAR(made);
+            else PyTuple_SET_ITEM(made, i, k);
         }
-        return shape;
+        return made;
     }
+    static inline PyObject *tnp_shape(PyArrayObject *nd) { return tnp_integers(PyArray_NDIM(nd), PyArray_DIMS(nd)); }
     static inline PyObject *tnp_strides_of(PyArrayObject *nd) {
-        int i, n = PyArray_NDIM(nd);
-        PyObject *strides = PyTuple_New(n);
-        for (i = 0; i < n && strides != NULL; i++) {
-            PyObject *k = PyLong_FromSsize_t(PyArray_STRIDES(nd)[i]);
-            if (k == NULL) Py_CLEAR(strides);
-            else PyTuple_SET_ITEM(strides, i, k);
-        }
-        return strides;
+        return tnp_integers(PyArray_NDIM(nd), PyArray_STRIDES(nd));
     }
     static inline Py_ssize_t tnp_size(PyArrayObject *nd) {
         Py_ssize_t n = 1;
@@ -84,8 +77,7 @@ cdef extern from *:
     }
     /* By the exponent's bits, which raises no flag: 1, 0, or -1 where NumPy has to look */
     static inline int tnp_finite(PyArrayObject *nd) {
-        Py_ssize_t n = 1;
-        for (int i = 0; i < PyArray_NDIM(nd); i++) n *= PyArray_DIMS(nd)[i];
+        Py_ssize_t n = tnp_size(nd);
         int whole = PyArray_IS_C_CONTIGUOUS(nd) && PyArray_ISALIGNED(nd) && PyArray_ISNOTSWAPPED(nd), bad = 0;
         if (whole && PyArray_TYPE(nd) == NPY_DOUBLE) {
             const npy_uint64 *x = (const npy_uint64 *)PyArray_DATA(nd), ones = 0x7ff0000000000000ULL;
